@@ -1,0 +1,42 @@
+"""scikit-learn's callbacks (1.9 and newer), when they are there."""
+
+from collections.abc import Iterator
+from typing import Any
+
+__all__ = ["CallbackSupportMixin", "reported", "with_callbacks"]
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # before scikit-learn 1.9
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Nothing to support."""
+
+    def with_callbacks(method: Any) -> Any:
+        """Nothing to do."""
+        return method
+
+
+PARTS = 100  # a fit reports progress so many times
+
+
+def reported(estimator: Any, X: Any) -> Iterator[Any]:
+    """Rows of X in parts, telling the estimator's callbacks before and after each.
+
+    Without callbacks there is one part and nobody is told. A callback can end the fit early.
+    """
+    if not getattr(estimator, "_skl_callbacks", None):
+        yield X
+        return
+    step = max(1, -(-len(X) // PARTS))
+    starts = range(0, len(X), step)
+    context = estimator._init_callback_context(max_subtasks=len(starts))
+    context.call_on_fit_task_begin(estimator=estimator, X=X)
+    for start in starts:
+        part = X[start : start + step]
+        task = context.subcontext(task_name="learn")
+        task.call_on_fit_task_begin(estimator=estimator, X=part)
+        yield part
+        if task.call_on_fit_task_end(estimator=estimator, X=part):
+            break
+    context.call_on_fit_task_end(estimator=estimator, X=X)

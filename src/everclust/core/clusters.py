@@ -1,0 +1,99 @@
+"""Nodes to clusters, samples to clusters. Reads the state and writes nothing into it."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from .jit import ORDERLESS, jit, kernel
+from .lanes import LANES, pack, squared_distances
+from .search import smallest_of
+from .state import State, clock_of
+from .topology import NOBODY
+
+smallest = jit(smallest_of, ORDERLESS)
+
+
+class ReadOut(NamedTuple):
+    """Everything that is needed to assign samples, apart from the model: it can outlive it."""
+
+    blocks: np.ndarray  # the candidates, in lanes
+    scale: np.ndarray  # their σ_k, one per lane
+    node: np.ndarray  # their node numbers
+
+
+def candidates(state: State) -> np.ndarray:
+    """Nodes that take part in the answer: the active ones, or all when none is active."""
+    n_nodes = clock_of(state).n_nodes
+    active = np.flatnonzero(state.node["active"][:n_nodes])
+    return active if len(active) else np.arange(n_nodes)
+
+
+def edges(state: State) -> np.ndarray:
+    """Edges as pairs of nodes i < j, sorted, shape (m, 2)."""
+    rows = state.pair["edge"][: clock_of(state).n_edges]
+    ends = np.stack([state.seat["node"][state.pair[end][rows]] for end in ("a", "b")], axis=1)
+    ends.sort(axis=1)
+    return ends[np.lexsort(ends.T[::-1])]
+
+
+def components(state: State) -> np.ndarray:
+    """Connected component of every node, named by its lowest node."""
+    component = np.empty(clock_of(state).n_nodes, np.int64)
+    _find_components(state, component)
+    return component
+
+
+@kernel
+def _find_components(state, component):  # INOUT component
+    lowest = np.full(state.clock[0].n_seats, NOBODY)
+    for k in range(component.shape[0]):
+        component[k] = k
+        seat = state.node[k].seat
+        if seat != NOBODY:
+            while state.seat[seat].parent != seat:
+                seat = state.seat[seat].parent
+            if lowest[seat] == NOBODY:
+                lowest[seat] = k
+            component[k] = lowest[seat]
+
+
+def number_clusters(component: np.ndarray, candidate: np.ndarray) -> np.ndarray:
+    """Cluster of every node, counted from 0.
+
+    Components with a candidate come first, in the order in which `candidate` names them; then the rest.
+    """
+    order = np.concatenate([component[candidate], component])
+    names, first = np.unique(order, return_index=True)
+    number = np.empty(len(names), np.int64)
+    number[np.argsort(first)] = np.arange(len(names))
+    return number[np.searchsorted(names, component)]
+
+
+def read_out(state: State) -> ReadOut:
+    """The candidates as they are now."""
+    node = candidates(state)
+    blocks = pack(state.prototype[node])
+    scale = np.ones(len(blocks) * LANES)
+    scale[: len(node)] = state.node["scale"][node]
+    return ReadOut(blocks, scale, node)
+
+
+@kernel
+def assign(read_out, X, winner, nearness):  # INOUT winner, nearness
+    """Winning node of every row and its d/σ: the least one, ties to the lowest node."""
+    ratio = np.empty(LANES)
+    for i in range(X.shape[0]):
+        least = np.inf
+        for b in range(read_out.blocks.shape[0]):
+            squared_distances(X[i], read_out.blocks[b], LANES, ratio)
+            for lane in range(LANES):
+                ratio[lane] = math.sqrt(ratio[lane]) / read_out.scale[b * LANES + lane]
+            least_here = smallest(ratio)
+            if least_here < least:
+                least = least_here
+                lane = 0
+                while ratio[lane] != least:
+                    lane += 1
+                winner[i] = read_out.node[b * LANES + lane]
+        nearness[i] = least

@@ -1,0 +1,97 @@
+"""Every invariant of the state, as one function: tests call it after every sample, loading after a load."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from .state import State
+
+
+def check(state: State) -> None:
+    """Raise ValueError naming every invariant that the state breaks."""
+    broken = [rule for rule, holds in _rules(state) if not holds]
+    if broken:
+        raise ValueError("The model contradicts itself: " + "; ".join(broken) + ".")
+
+
+def _rules(state: State) -> list[tuple[str, Any]]:
+    clock = state.clock.view(np.recarray)[0]
+    node = state.node[: clock.n_nodes]
+    seat = state.seat[: clock.n_seats]
+    pair = state.pair[: clock.n_pairs]
+    edge = state.pair["edge"][: clock.n_edges]
+    touched = state.node["touched"][: clock.n_touched]
+    loose = state.seat["loose"][: clock.n_loose]
+    used = node["usage"][node["usage"] > 1]
+    evident = pair["evidence"][pair["evidence"] > 0]
+    seated = np.flatnonzero(node["seat"] >= 0)
+    degree = np.bincount(np.concatenate([pair["a"][edge], pair["b"][edge]]), minlength=len(seat))
+    has_edge = np.zeros(len(node), bool)
+    has_edge[seat["node"][degree > 0]] = True
+    is_loose = node["active"][seat["node"]] & (degree == 0)
+    expected_usage = int(node["usage"].sum())
+    return [
+        ("every node was used at least once", (node["usage"] >= 1).all()),
+        ("no more uses than two per sample", expected_usage <= 2 * clock.n_seen),
+        ("scales are positive and finite", _positive(node["scale"])),
+        ("the widest scale is the largest", clock.widest < 0 or clock.widest == node["scale"].max()),
+        ("prototypes are finite", np.isfinite(state.prototype[: clock.n_nodes]).all()),
+        ("spread is finite and not negative", _spread_is_sound(state)),
+        ("idle nodes have been idle once at most", np.isin(node["idle"], (0, 1)).all()),
+        (
+            "only active nodes without an edge are idle",
+            _implies(node["idle"] > 0, node["active"] & ~has_edge),
+        ),
+        ("nodes used once have no seat", (node["seat"][node["usage"] == 1] < 0).all()),
+        ("active nodes have a seat", (node["seat"][node["active"]] >= 0).all()),
+        ("seats and nodes point at each other", np.array_equal(seat["node"][node["seat"][seated]], seated)),
+        ("every seat is taken", len(seated) == len(seat)),
+        ("the count of active nodes is right", clock.n_active == node["active"].sum()),
+        ("the usage sums are right", (clock.used_nodes, clock.used_usage) == (len(used), used.sum())),
+        (
+            "the evidence sums are right",
+            (clock.evident_pairs, clock.total_evidence) == (len(evident), evident.sum()),
+        ),
+        ("pairs are of two different seats", (pair["a"] < pair["b"]).all()),
+        ("no pair is there twice", len(np.unique(np.stack([pair["a"], pair["b"]]), axis=1).T) == len(pair)),
+        ("edges are listed once", np.array_equal(np.sort(edge), np.flatnonzero(pair["is_edge"]))),
+        ("edges have evidence", (pair["evidence"][edge] > 0).all()),
+        ("degrees are right", np.array_equal(degree, seat["degree"])),
+        (
+            "gains are not negative and listed once",
+            _listed(touched, node["gain"] > 0) and (node["gain"] >= 0).all(),
+        ),
+        ("active nodes without an edge are listed once", _all_listed(loose, is_loose, seat["is_loose"])),
+        ("joins are right", clock.n_joins == len(seat) - (seat["parent"] == np.arange(len(seat))).sum()),
+        ("parents come before their children", (seat["parent"] <= np.arange(len(seat))).all()),
+        ("interval and vigilance are in range", clock.interval >= 2 and 0 <= clock.vigilance <= 1),
+        ("the cluster ratio is in range", 0 <= clock.cluster_ratio <= 1),
+        (
+            "the window holds at most two intervals",
+            clock.window_size <= min(2 * clock.interval, clock.n_seen),
+        ),
+    ]
+
+
+def _positive(values: np.ndarray) -> bool:
+    return bool((values > 0).all() and np.isfinite(values).all())
+
+
+def _spread_is_sound(state: State) -> bool:
+    return bool(np.isfinite(state.feature[:2]).all() and (state.feature[1] >= 0).all())
+
+
+def _implies(these: np.ndarray, those: np.ndarray) -> bool:
+    return bool((~these | those).all())
+
+
+def _listed(entries: np.ndarray, members: np.ndarray) -> bool:
+    return np.array_equal(np.sort(entries), np.flatnonzero(members))
+
+
+def _all_listed(entries: np.ndarray, members: np.ndarray, flags: np.ndarray) -> bool:
+    """The list may still name some that have got an edge since, but it misses none."""
+    return _listed(entries, flags) and _implies(members, flags)

@@ -1,0 +1,95 @@
+"""The one way this package compiles: flags, and a disk cache that cannot go stale.
+
+numba's cache notices a change only in the file of the compiled entry function. The kernels here
+call small functions from many files, so their cache is stamped with a hash of all of `core`.
+"""
+
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numba import config, njit
+from numba.core import caching
+
+_STRICT: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+_NO_WRAPPER: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+Function = Callable[..., Any]
+
+#: min is the same in whatever order it is taken; only NaN, which validation refuses, would differ.
+ORDERLESS = {"nnan", "nsz"}
+#: The coarse search allows for its rounding errors, so it may round as the machine likes best.
+COARSE = {"contract", "nnan", "nsz"}
+
+
+def record(*fields: tuple[str, Any]) -> np.dtype:
+    """Type of a row with named fields, which compiled code and plain Python both read as `row.field`."""
+    plain = np.dtype(list(fields))
+    # numba unboxes plain structured arrays a hundred times faster than NumPy's record arrays.
+    return np.dtype((np.record, plain)) if config.DISABLE_JIT else plain
+
+
+def jit(function: Function, flags: Any = False) -> Any:
+    """Compile a part of a kernel: strict floating point unless flags say otherwise, no GIL.
+
+    Such a part may not make arrays, and so needs no reference counts: with them, every look at a field
+    of the state costs two atomic operations. Nor can it be called from Python: wrappers that only tests
+    would use double the time to compile.
+    """
+    return njit(**_STRICT, fastmath=flags, _nrt=False, **_NO_WRAPPER)(function)
+
+
+def jit_allocating(function: Function) -> Any:
+    """Compile a part of a kernel that makes arrays."""
+    return njit(**_STRICT, **_NO_WRAPPER)(function)
+
+
+def kernel(function: Function) -> Any:
+    """Compile an entry function and keep its machine code on disk where that is possible."""
+    compiled = njit(**_STRICT)(function)
+    if hasattr(compiled, "_cache"):  # not when NUMBA_DISABLE_JIT is set
+        try:
+            compiled._cache = _Cache(compiled.py_func)
+        except (RuntimeError, OSError):  # no folder can be written: compile in every process
+            pass
+    return compiled
+
+
+def source_stamp() -> str:
+    """Hash of every source file of `core`, by name and content."""
+    digest = sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+_STAMP = source_stamp()
+
+
+class _Stamped:
+    def get_source_stamp(self) -> str:
+        return _STAMP
+
+
+class _Impl(caching.CompileResultCacheImpl):
+    _locator_classes: ClassVar[list[Any]] = [
+        type(locator.__name__, (_Stamped, locator), {})
+        for locator in caching.CompileResultCacheImpl._locator_classes
+    ]
+
+
+class _Cache(caching.FunctionCache):
+    _impl_class = _Impl
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # an unreadable cache file is as good as none: compile
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            super().save_overload(sig, data)
+        except OSError:  # disk full or folder gone: the compiled function works all the same
+            self.disable()

@@ -1,0 +1,57 @@
+"""Running spread of the whole stream (Welford), which gives nodes their distance scale."""
+
+import math
+
+from .jit import jit
+
+SCALE_FLOOR = 1e-6
+MEAN, SQUARE_SUM, ANCHOR = 0, 1, 2  # rows of state.feature
+
+
+@jit
+def observe(state, x):  # INOUT feature
+    """Take one sample into the running mean and the sum of squared deviations.
+
+    The accumulator sees every sample exactly once, so its count is n_seen + 1.
+    """
+    mean, square_sum = state.feature[MEAN], state.feature[SQUARE_SUM]
+    n = state.clock[0].n_seen + 1
+    for j in range(x.shape[0]):
+        delta = x[j] - mean[j]
+        mean[j] += delta / n
+        square_sum[j] += delta * (x[j] - mean[j])
+
+
+@jit
+def present_scale(state):
+    """max_j sqrt(M2_j / (n − 1)), floored; to be called after the current sample was observed."""
+    n = state.clock[0].n_seen + 1
+    if n < 2:
+        return SCALE_FLOOR
+    # max and sqrt change places: both roundings are monotone, so the bits are the same.
+    largest = 0.0
+    for square_sum in state.feature[SQUARE_SUM]:
+        largest = max(largest, square_sum)
+    return max(math.sqrt(largest / (n - 1)), SCALE_FLOOR)
+
+
+@jit
+def give_scale(state, k):  # INOUT node.scale, clock.widest
+    """Give node k the present scale, and keep track of the largest."""
+    clock = state.clock[0]
+    before, now = state.node[k].scale, present_scale(state)
+    state.node[k].scale = now
+    if clock.widest >= 0.0 and now >= clock.widest:
+        clock.widest = now
+    elif before == clock.widest:
+        clock.widest = -1.0
+
+
+@jit
+def widest_scale(state):  # INOUT clock.widest
+    """max_k σ_k, looked up only when the node that held it has changed."""
+    clock = state.clock[0]
+    if clock.widest < 0.0:
+        for k in range(clock.n_nodes):
+            clock.widest = max(clock.widest, state.node[k].scale)
+    return clock.widest

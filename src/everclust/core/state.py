@@ -1,0 +1,157 @@
+"""All that IDAT has learnt: one flat tuple of arrays."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .invariants import check as check
+from .jit import jit, record
+from .lanes import LANES, n_blocks
+from .pairs import EMPTY, rehash
+from .readings import PUBLISHED, Reading
+from .search import FAR, NOT_ANCHORED
+
+SEED_NODES = 3  # so many samples become nodes without being asked
+
+CLOCK = record(
+    ("n_seen", np.int64),  # t, samples learnt
+    ("since_recalibration", np.int64),  # r
+    ("interval", np.int64),  # Λ
+    ("vigilance", np.float64),  # V_threshold
+    ("cluster_ratio", np.float64),  # ρ, smoothed C/K
+    ("n_nodes", np.int64),  # K
+    ("n_active", np.int64),
+    ("n_touched", np.int64),  # nodes that won or were born since the last maintenance
+    ("used_nodes", np.int64),  # T_active = used_usage / used_nodes, over nodes used more than once
+    ("used_usage", np.int64),
+    ("widest", np.float64),  # max σ_k; negative when it has to be looked up anew
+    ("window_head", np.int64),
+    ("window_size", np.int64),
+    ("n_seats", np.int64),
+    ("n_pairs", np.int64),
+    ("n_edges", np.int64),
+    ("n_loose", np.int64),  # active nodes without an edge
+    ("n_joins", np.int64),  # edges that joined two components: components = n_nodes - n_joins
+    ("evident_pairs", np.int64),  # T_edge = total_evidence / evident_pairs
+    ("total_evidence", np.int64),
+    ("unit", np.float64),  # of the shadow: see search.py
+    ("reach", np.float64),
+    ("strays", np.int64),
+    ("hot", np.int64),
+)
+NODE = record(
+    ("usage", np.int64),  # M_k
+    ("scale", np.float64),  # σ_k
+    ("active", np.bool_),  # a_k
+    ("idle", np.int64),  # U_k
+    ("gain", np.int64),  # P_k so far: usage and evidence gained since the last maintenance
+    ("seat", np.int64),  # place in the graph, or NOBODY
+    ("touched", np.int64),  # a list in its own right: the first n_touched entries name nodes
+)
+SEAT = record(
+    ("node", np.int64),  # who sits here
+    ("degree", np.int64),  # number of edges
+    ("parent", np.int64),  # union-find forest of the components
+    ("is_loose", np.bool_),
+    ("loose", np.int64),  # a list: the first n_loose entries name seats of active nodes without edge
+)
+PAIR = record(
+    ("a", np.int64),  # two seats, a < b
+    ("b", np.int64),
+    ("evidence", np.int64),  # E_cand
+    ("is_edge", np.bool_),
+    ("length", np.float64),
+    ("edge", np.int64),  # a list: the first n_edges entries name the pairs that are edges
+    ("slot", np.int64),  # a hash table of the size of the array: seats -> pair
+)
+
+
+class State(NamedTuple):
+    """The model. Arrays have room to grow; the clock says how much of them is in use."""
+
+    clock: np.ndarray  # one row: scalars
+    node: np.ndarray  # nodes, in order of creation
+    prototype: np.ndarray  # y_k, their positions
+    feature: np.ndarray  # mean, sum of squared deviations, anchor (search.py) per feature
+    window: np.ndarray  # ring of the latest samples
+    seat: np.ndarray  # places in the graph: only nodes ever active or with evidence have one
+    pair: np.ndarray  # pairs of seats with common evidence
+    shadow: np.ndarray  # float32 copy of the nodes, for the search only
+
+
+def new_state(n_features: int, reading: Reading = PUBLISHED) -> State:
+    """A model that has seen nothing."""
+    state = allocate(n_features, window=2 * reading.first_interval)
+    state.clock["interval"] = reading.first_interval
+    return state
+
+
+def allocate(n_features: int, nodes: int = 1, seats: int = 1, pairs: int = 1, window: int = 1) -> State:
+    """An empty state with room for at least so many of each."""
+    state = State(
+        clock=np.zeros(1, CLOCK),
+        node=np.zeros(_doubled(nodes), NODE),
+        prototype=np.zeros((_doubled(nodes), n_features)),
+        feature=np.zeros((3, n_features)),
+        window=np.zeros((_doubled(window), n_features)),
+        seat=np.zeros(_doubled(seats), SEAT),
+        pair=np.zeros(_doubled(pairs), PAIR),
+        shadow=np.full((n_blocks(_doubled(nodes)), n_features, LANES), FAR, np.float32),
+    )
+    state.clock["widest"] = -1.0
+    state.clock["strays"] = NOT_ANCHORED
+    state.pair["slot"] = EMPTY
+    return state
+
+
+def _doubled(needed: int) -> int:
+    """The least power of two, from 64 on, with enough room."""
+    return max(LANES, 1 << (int(needed) - 1).bit_length())
+
+
+def clock_of(state: State) -> Any:
+    """The scalars by name, readable and writable from plain Python."""
+    return state.clock.view(np.recarray)[0]
+
+
+@jit
+def has_room(state):
+    """Can one more sample be learnt without more memory?"""
+    clock = state.clock[0]
+    return (
+        clock.n_nodes < state.node.shape[0]
+        and clock.n_seats + 2 <= state.seat.shape[0]
+        and 2 * clock.n_pairs < state.pair.shape[0]  # hashing wants half of it empty
+        and 2 * clock.interval <= state.window.shape[0]
+    )
+
+
+def grow(state: State) -> State:
+    """The same model with at least twice the room of whatever had run out."""
+    clock = clock_of(state)
+    bigger = allocate(
+        state.prototype.shape[1],
+        nodes=max(clock.n_nodes + 1, len(state.node)),
+        seats=max(clock.n_seats + 2, len(state.seat)),
+        pairs=max(2 * clock.n_pairs + 1, len(state.pair)),
+        window=max(2 * clock.interval, len(state.window)),
+    )
+    for old, new in zip(state, bigger, strict=True):
+        new[: len(old)] = old
+    rows = window_rows(state)
+    bigger.window[: len(rows)] = rows
+    clock_of(bigger).window_head = len(rows) % len(bigger.window)
+    rehash(bigger)
+    return bigger
+
+
+def window_rows(state: State) -> np.ndarray:
+    """The remembered samples, oldest first."""
+    clock = clock_of(state)
+    rows = np.arange(clock.window_head - clock.window_size, clock.window_head)
+    return state.window[rows % len(state.window)]
+
+
+def copy(state: State) -> State:
+    """An independent model with the same content."""
+    return State(*(array.copy() for array in state))

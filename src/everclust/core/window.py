@@ -1,0 +1,13 @@
+"""Ring of the latest samples, at most two intervals of them."""
+
+from .jit import jit
+from .lanes import copy_row
+
+
+@jit
+def remember(state, x):  # INOUT window, clock.window_head, clock.window_size
+    """Append x; the oldest beyond 2Λ is forgotten."""
+    clock = state.clock[0]
+    copy_row(state.window[clock.window_head], x)
+    clock.window_head = (clock.window_head + 1) % state.window.shape[0]
+    clock.window_size = min(clock.window_size + 1, 2 * clock.interval)

@@ -1,0 +1,371 @@
+"""IDAT as a scikit-learn estimator: validation and fitted attributes, nothing numerical."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .callbacks import CallbackSupportMixin, reported, with_callbacks
+from .core.state import new_state
+from .learner import Learner
+from .persistence import read_model, write_model
+from .snapshot import Snapshot, winners, winners_first
+
+if TYPE_CHECKING:
+    import networkx
+
+LARGEST = 1e140  # the squares of larger values would leave float64
+_INPUT = ("n_features_in_", "feature_names_in_")
+
+
+def _refuse_overflow(X: np.ndarray) -> None:
+    largest = max(abs(X.max()), abs(X.min()))
+    if largest > LARGEST:
+        raise ValueError(
+            f"X holds a value of magnitude {largest:.3g}, but distances can only be computed up to "
+            f"{LARGEST:g}; rescale the feature it is in."
+        )
+
+
+class IDAT(CallbackSupportMixin, ClusterMixin, BaseEstimator):
+    """Clustering of data that keeps arriving, without a parameter to tune.
+
+    IDAT learns one sample at a time and never looks at it again. It keeps prototypes ("nodes"), joins
+    those that keep winning together with edges, and calls each connected component a cluster. It finds
+    the number of clusters by itself and forgets nothing when new classes appear. Features are used as
+    they are: scale them first if their units are not comparable.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of each training sample, after `fit` only.
+    n_clusters_ : int
+        Number of clusters.
+    n_nodes_, n_active_nodes_ : int
+        Number of nodes, and how many of them take part in the answer. While none does (n_active_nodes_
+        is 0), all of them do.
+    prototypes_ : ndarray of shape (n_nodes_, n_features_in_)
+        Positions of the nodes, in order of creation.
+    scales_, usage_, active_ : ndarray of shape (n_nodes_,)
+        Distance scale of each node, how often it was moved, whether it is active.
+    edges_ : ndarray of shape (m, 2)
+        Pairs of nodes joined by an edge.
+    node_labels_ : ndarray of shape (n_nodes_,)
+        Cluster of each node. Inactive nodes are in no cluster: they are numbered from `n_clusters_` on.
+    interval_, vigilance_ : int, float
+        The recalculation interval and the vigilance threshold, which IDAT derives by itself.
+    n_samples_seen_, n_features_in_ : int
+        Number of samples learnt, number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, when they were given as strings.
+
+    References
+    ----------
+    N. Masuyama, Y. Toda, Y. Nojima, H. Ishibuchi: An Adaptive Resonance Theory-based Topological
+    Clustering Algorithm with a Self-Adjusting Vigilance Parameter. arXiv:2511.17983.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from everclust import IDAT
+    >>> X = load_iris().data
+    >>> model = IDAT().fit(X)
+    >>> model.n_clusters_
+    2
+    >>> model.partial_fit(X[:10]).n_samples_seen_
+    160
+    """
+
+    _learner: Learner
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Forget everything and learn X, row by row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples, in the order in which they arrive.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        X = self._checked(X, reset=True)
+        self.__dict__.pop("labels_", None)
+        self._learner = Learner(new_state(X.shape[1]))
+        for part in reported(self, X):
+            self._learner.learn(part)
+        winner, _ = winners(self._learner.snapshot(), X)
+        self._learner.renumber(winners_first(self._learner.snapshot(), winner))
+        self.labels_ = self.node_labels_[winner]
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Go on learning, with one row or many.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The next samples, in the order in which they arrive. All of them are learnt, or, when there
+            is something wrong with one, none.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        started = "_learner" in self.__dict__
+        if not (started and self._is_plain(X, 2)):
+            X = self._checked(X, reset=not started)
+        if not started:
+            self._learner = Learner(new_state(X.shape[1]))
+        self.__dict__.pop("labels_", None)
+        self._learner.learn(X)
+        return self
+
+    def learn_one(self, x: Any) -> Self:
+        """Learn one sample given as a one-dimensional row.
+
+        Parameters
+        ----------
+        x : array-like of shape (n_features,)
+
+        Returns
+        -------
+        self
+        """
+        if "_learner" in self.__dict__ and self._is_plain(x, 1):
+            self.__dict__.pop("labels_", None)
+            self._learner.learn(x.reshape(1, -1))
+            return self
+        row = np.asarray(x)
+        if row.ndim != 1:
+            raise ValueError(
+                f"learn_one takes one row of features, but got an array with {row.ndim} dimensions; "
+                "use partial_fit for several rows."
+            )
+        return self.partial_fit(row.reshape(1, -1))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Cluster of each row. The model is not changed.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+        """
+        snapshot, X = self._reading(X)
+        return snapshot.node_labels[winners(snapshot, X)[0]]
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """Similarity of each row to the node that wins it, in (0, 1]; low means novel.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        similarity : ndarray of shape (n_samples,)
+        """
+        snapshot, X = self._reading(X)
+        return 1.0 / (1.0 + winners(snapshot, X)[1])
+
+    def snapshot(self) -> Snapshot:
+        """Frozen picture of the model: everything at one and the same moment.
+
+        Returns
+        -------
+        snapshot : Snapshot
+        """
+        check_is_fitted(self)
+        return self._learner.snapshot()
+
+    def copy(self) -> IDAT:
+        """An independent model that has learnt the same.
+
+        Returns
+        -------
+        model : IDAT
+        """
+        twin = IDAT()
+        twin.__dict__.update(self.__dict__)
+        if "_learner" in self.__dict__:
+            twin._learner = self._learner.copy()
+        return twin
+
+    def save(self, path: str | Path) -> None:
+        """Write the model into one file, from which `everclust.load` reads it back.
+
+        The file is complete or not there at all: it is written under another name and then renamed.
+
+        Parameters
+        ----------
+        path : str or Path
+        """
+        check_is_fitted(self)
+        write_model(path, *self._learner.export(), names=getattr(self, "feature_names_in_", None))
+
+    def to_networkx(self) -> networkx.Graph:
+        """The nodes and edges as a graph, with the attributes of each node.
+
+        Returns
+        -------
+        graph : networkx.Graph
+        """
+        try:
+            import networkx
+        except ImportError:
+            raise ImportError("to_networkx needs networkx: pip install 'everclust[graph]'") from None
+        now = self.snapshot()
+        graph = networkx.Graph()
+        for k, prototype in enumerate(now.prototypes):
+            graph.add_node(
+                k,
+                prototype=prototype,
+                usage=int(now.usage[k]),
+                scale=float(now.scales[k]),
+                active=bool(now.active[k]),
+                label=int(now.node_labels[k]),
+            )
+        graph.add_edges_from(now.edges.tolist())
+        return graph
+
+    # What comes in
+
+    def _checked(self, X: Any, reset: bool) -> np.ndarray:
+        """X as an array of finite numbers, as wide as expected; on error the model is as before."""
+        before = {name: self.__dict__[name] for name in _INPUT if name in self.__dict__}
+        try:
+            X = validate_data(self, X, reset=reset, dtype="numeric")
+            _refuse_overflow(X)
+        except BaseException:
+            for name in _INPUT:
+                self.__dict__.pop(name, None)
+            self.__dict__.update(before)
+            raise
+        return X
+
+    def _is_plain(self, X: Any, ndim: int) -> bool:
+        """Is X what a running stream passes: a healthy array that needs no further look?"""
+        return bool(
+            type(X) is np.ndarray
+            and X.dtype == np.float64
+            and X.ndim == ndim
+            and X.size > 0
+            and X.shape[-1] == self.n_features_in_
+            and X.flags.c_contiguous
+            and "feature_names_in_" not in self.__dict__
+            and np.vdot(X, X) < LARGEST  # false for NaN and infinities too
+        )
+
+    def _reading(self, X: Any) -> tuple[Snapshot, np.ndarray]:
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype="numeric")
+        _refuse_overflow(X)
+        return self._learner.snapshot(), X
+
+    # What scikit-learn wants to know
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_learner" in self.__dict__
+
+    # What was learnt: scalars straight from the clock, arrays from the latest snapshot
+
+    def _scalar(self, name: str) -> Any:
+        check_is_fitted(self)
+        return self._learner.scalar(name)
+
+    @property
+    def n_nodes_(self) -> int:
+        """Number of nodes."""
+        return self._scalar("n_nodes")
+
+    @property
+    def n_active_nodes_(self) -> int:
+        """Number of active nodes, 0 when none is."""
+        return self._scalar("n_active")
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """Number of samples learnt."""
+        return self._scalar("n_seen")
+
+    @property
+    def interval_(self) -> int:
+        """Recalculation interval, in samples."""
+        return self._scalar("interval")
+
+    @property
+    def vigilance_(self) -> float:
+        """Vigilance threshold."""
+        return self._scalar("vigilance")
+
+    @property
+    def n_clusters_(self) -> int:
+        """Number of clusters."""
+        return self.snapshot().n_clusters
+
+    @property
+    def prototypes_(self) -> np.ndarray:
+        """Positions of the nodes, in order of creation."""
+        return self.snapshot().prototypes
+
+    @property
+    def scales_(self) -> np.ndarray:
+        """Distance scale of each node."""
+        return self.snapshot().scales
+
+    @property
+    def usage_(self) -> np.ndarray:
+        """How often each node was moved."""
+        return self.snapshot().usage
+
+    @property
+    def active_(self) -> np.ndarray:
+        """Does the node take part in the answer?"""
+        return self.snapshot().active
+
+    @property
+    def edges_(self) -> np.ndarray:
+        """Pairs of nodes joined by an edge."""
+        return self.snapshot().edges
+
+    @property
+    def node_labels_(self) -> np.ndarray:
+        """Cluster of each node."""
+        return self.snapshot().node_labels
+
+
+def load(path: str | Path) -> IDAT:
+    """Read a model that `IDAT.save` has written. It goes on learning as if it had never stopped.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    model : IDAT
+
+    Raises
+    ------
+    ValueError
+        If the file is not a model, is damaged, or was written by a newer everclust.
+    """
+    scalars, arrays, names = read_model(path)
+    model = IDAT()
+    model._learner = Learner.from_export(scalars, arrays)
+    model.n_features_in_ = arrays["prototype"].shape[1]
+    if names is not None:
+        model.feature_names_in_ = np.array(names, dtype=object)
+    return model
