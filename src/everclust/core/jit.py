@@ -5,9 +5,10 @@ call small functions from many files, so their cache is stamped with a hash of a
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numba import config, njit
@@ -49,10 +50,8 @@ def kernel(function: Function) -> Any:
     """Compile an entry function and keep its machine code on disk where that is possible."""
     compiled = njit(**_STRICT)(function)
     if hasattr(compiled, "_cache"):  # not when NUMBA_DISABLE_JIT is set
-        try:
+        with suppress(RuntimeError, OSError):  # no folder can be written: compile in every process
             compiled._cache = _Cache(compiled.py_func)
-        except (RuntimeError, OSError):  # no folder can be written: compile in every process
-            pass
     return compiled
 
 
@@ -73,7 +72,7 @@ class _Stamped:
 
 
 class _Impl(caching.CompileResultCacheImpl):
-    _locator_classes: ClassVar[list[Any]] = [
+    _locator_classes = [  # noqa: RUF012
         type(locator.__name__, (_Stamped, locator), {})
         for locator in caching.CompileResultCacheImpl._locator_classes
     ]
