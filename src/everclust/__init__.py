@@ -1,6 +1,28 @@
 """everclust: clustering of data that keeps arriving, without a parameter to tune."""
 
+from typing import TYPE_CHECKING, Any
+
 from .estimator import IDAT, load
+from .feed import learn
+from .history import History
 from .version import __version__
 
-__all__ = ["IDAT", "__version__", "load"]
+if TYPE_CHECKING:
+    from .view import HistoryDisplay, TopologyDisplay
+
+__all__ = ["IDAT", "History", "HistoryDisplay", "TopologyDisplay", "__version__", "learn", "load"]
+
+_PLOTS = ("HistoryDisplay", "TopologyDisplay")
+
+
+def __getattr__(name: str) -> Any:
+    """The plots are imported when they are first asked for."""
+    if name in _PLOTS:
+        from . import view
+
+        return getattr(view, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_PLOTS})

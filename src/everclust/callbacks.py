@@ -28,6 +28,10 @@ def reported(estimator: Any, X: Any) -> Iterator[Any]:
     if not getattr(estimator, "_skl_callbacks", None):
         yield X
         return
+
+    def learnt() -> dict[str, Any]:
+        return {"_learner": estimator._learner.copy()}
+
     step = max(1, -(-len(X) // PARTS))
     starts = range(0, len(X), step)
     context = estimator._init_callback_context(max_subtasks=len(starts))
@@ -37,6 +41,6 @@ def reported(estimator: Any, X: Any) -> Iterator[Any]:
         task = context.subcontext(task_name="learn")
         task.call_on_fit_task_begin(estimator=estimator, X=part)
         yield part
-        if task.call_on_fit_task_end(estimator=estimator, X=part):
+        if task.call_on_fit_task_end(estimator=estimator, X=part, reconstruction_attributes=learnt):
             break
-    context.call_on_fit_task_end(estimator=estimator, X=X)
+    context.call_on_fit_task_end(estimator=estimator, X=X, reconstruction_attributes=learnt)

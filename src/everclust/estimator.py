@@ -12,18 +12,17 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .callbacks import CallbackSupportMixin, reported, with_callbacks
 from .core.state import new_state
 from .learner import Learner
-from .persistence import read_model, write_model
-from .snapshot import Snapshot, winners, winners_first
+from .persistence import LARGEST, read_model, write_model
+from .snapshot import Snapshot, labels, similarities, winners, winners_first
 
 if TYPE_CHECKING:
     import networkx
 
-LARGEST = 1e140  # the squares of larger values would leave float64
 _INPUT = ("n_features_in_", "feature_names_in_")
 
 
 def _refuse_overflow(X: np.ndarray) -> None:
-    largest = max(abs(X.max()), abs(X.min()))
+    largest = max(abs(float(X.max())), abs(float(X.min())))
     if largest > LARGEST:
         raise ValueError(
             f"X holds a value of magnitude {largest:.3g}, but distances can only be computed up to "
@@ -75,7 +74,7 @@ class IDAT(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     >>> X = load_iris().data
     >>> model = IDAT().fit(X)
     >>> model.n_clusters_
-    2
+    5
     >>> model.partial_fit(X[:10]).n_samples_seen_
     160
     """
@@ -98,12 +97,14 @@ class IDAT(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         """
         X = self._checked(X, reset=True)
         self.__dict__.pop("labels_", None)
-        self._learner = Learner(new_state(X.shape[1]))
-        for part in reported(self, X):
-            self._learner.learn(part)
-        winner, _ = winners(self._learner.snapshot(), X)
-        self._learner.renumber(winners_first(self._learner.snapshot(), winner))
-        self.labels_ = self.node_labels_[winner]
+        learner = Learner(new_state(X.shape[1]))
+        with learner.lock:  # whoever asks meanwhile waits
+            self._learner = learner
+            for part in reported(self, X):
+                learner.learn(part)
+            winner = winners(learner.snapshot(), X)
+            learner.renumber(winners_first(learner.snapshot(), winner))
+            self.labels_ = learner.snapshot().node_labels[winner]
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
@@ -120,7 +121,7 @@ class IDAT(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         -------
         self
         """
-        started = "_learner" in self.__dict__
+        started = self.__sklearn_is_fitted__()
         if not (started and self._is_plain(X, 2)):
             X = self._checked(X, reset=not started)
         if not started:
@@ -140,7 +141,7 @@ class IDAT(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         -------
         self
         """
-        if "_learner" in self.__dict__ and self._is_plain(x, 1):
+        if self.__sklearn_is_fitted__() and self._is_plain(x, 1):
             self.__dict__.pop("labels_", None)
             self._learner.learn(x.reshape(1, -1))
             return self
@@ -163,8 +164,7 @@ class IDAT(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         -------
         labels : ndarray of shape (n_samples,)
         """
-        snapshot, X = self._reading(X)
-        return snapshot.node_labels[winners(snapshot, X)[0]]
+        return labels(*self._reading(X))
 
     def score_samples(self, X: Any) -> np.ndarray:
         """Similarity of each row to the node that wins it, in (0, 1]; low means novel.
@@ -177,8 +177,7 @@ class IDAT(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         -------
         similarity : ndarray of shape (n_samples,)
         """
-        snapshot, X = self._reading(X)
-        return 1.0 / (1.0 + winners(snapshot, X)[1])
+        return similarities(*self._reading(X))
 
     def snapshot(self) -> Snapshot:
         """Frozen picture of the model: everything at one and the same moment.
@@ -277,7 +276,7 @@ class IDAT(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     # What scikit-learn wants to know
 
     def __sklearn_is_fitted__(self) -> bool:
-        return "_learner" in self.__dict__
+        return "_learner" in self.__dict__ and self._learner.has_learnt()
 
     # What was learnt: scalars straight from the clock, arrays from the latest snapshot
 

@@ -1,0 +1,90 @@
+"""Feed a model from an array or from batches, slice by slice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from .estimator import IDAT
+from .history import History
+
+SLICE_ROWS = 1_000  # learnt between two looks at the progress bar
+
+
+def learn(model: IDAT, batches: Any, *, progress: bool = False, history: History | None = None) -> IDAT:
+    """Let a model learn a stream, wherever it comes from.
+
+    The result does not depend on how the stream is cut. An error or Ctrl-C leaves a model that has
+    learnt everything before it and can go on from there.
+
+    Parameters
+    ----------
+    model : IDAT
+        New, or one that goes on learning.
+    batches : array or DataFrame of shape (n_samples, n_features), or iterable of them
+        The stream. It may be endless; empty batches are passed over.
+    progress : bool, default=False
+        Show a progress bar on stderr (needs ``pip install 'everclust[progress]'``).
+    history : History, optional
+        Recorder of the model's development.
+
+    Returns
+    -------
+    model : IDAT
+        The same object.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from everclust import IDAT, learn
+    >>> X = load_iris().data
+    >>> model = learn(IDAT(), X)
+    >>> learn(model, (X[i : i + 30] for i in range(0, 150, 30))).n_samples_seen_
+    300
+    """
+    tables = [batches] if hasattr(batches, "shape") else batches
+    with _bar(batches) if progress else nullcontext() as bar:
+        for rows in _slices(tables, model, history):
+            model.partial_fit(rows)
+            if history is not None and _n_until_record(model, history) == history.every:
+                history.record(model)
+            if bar is not None and bar.update(_n_rows(rows)):
+                _tell(bar, model)
+        if bar is not None:
+            _tell(bar, model)
+    return model
+
+
+def _slices(tables: Iterable[Any], model: IDAT, history: History | None) -> Iterator[Any]:
+    """Rows of the tables, none of the slices crossing a moment of the history."""
+    for table in tables:
+        rows = getattr(table, "iloc", table)
+        start, n_rows = 0, _n_rows(table)
+        while start < n_rows:
+            step = SLICE_ROWS if history is None else min(SLICE_ROWS, _n_until_record(model, history))
+            yield rows[start : start + step]
+            start += step
+
+
+def _n_until_record(model: IDAT, history: History) -> int:
+    """Samples until the next record is due, at least 1."""
+    return history.every - getattr(model, "n_samples_seen_", 0) % history.every
+
+
+def _n_rows(table: Any) -> int:
+    return table.shape[0] if hasattr(table, "shape") else len(table)
+
+
+def _bar(batches: Any) -> AbstractContextManager[Any]:
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        raise ImportError("progress=True needs tqdm: pip install 'everclust[progress]'") from None
+    total = batches.shape[0] if hasattr(batches, "shape") else None
+    return tqdm(total=total, unit=" rows", unit_scale=True)
+
+
+def _tell(bar: Any, model: IDAT) -> None:
+    if hasattr(model, "n_samples_seen_"):
+        bar.set_postfix(nodes=model.n_nodes_, clusters=model.n_clusters_)

@@ -27,13 +27,20 @@ class Learner:
     def learn(self, X: np.ndarray) -> None:
         """Learn all rows. Ctrl-C leaves what was learnt until then."""
         with self.lock:
-            self._order = self._picture = None
-            start = 0
-            while start < len(X):
-                stop = start + self._n_rows_at_once(X.shape[1])
-                rows = np.ascontiguousarray(X[start:stop], dtype=np.float64)
-                self.state = learn(self.state, rows)
-                start = stop
+            if X.shape[1] != self.state.prototype.shape[1]:  # the kernels trust it
+                raise ValueError(
+                    f"X has {X.shape[1]} features, but the model has {self.state.prototype.shape[1]}."
+                )
+            self._order = None
+            try:
+                start = 0
+                while start < len(X):
+                    stop = start + self._n_rows_at_once(X.shape[1])
+                    rows = np.ascontiguousarray(X[start:stop], dtype=np.float64)
+                    self.state = learn(self.state, rows)
+                    start = stop
+            finally:  # not before: a signal handler may have taken a picture in between
+                self._picture = None
 
     def _n_rows_at_once(self, n_features: int) -> int:
         n_nodes = max(int(self.state.clock["n_nodes"][0]), 64)
@@ -50,6 +57,11 @@ class Learner:
             if self._picture is None:
                 self._picture = take_snapshot(self.state, self._order)
             return self._picture
+
+    def has_learnt(self) -> bool:
+        """Was there any sample yet?"""
+        with self.lock:
+            return bool(self.state.clock["n_seen"][0])
 
     def scalar(self, name: str) -> Any:
         """One of the clock's fields."""

@@ -1,9 +1,9 @@
 """Frozen picture of a model: all that predictions, plots, sinks and engines see."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,7 @@ PARALLEL_WORK = 2**24  # samples × candidates × features from which threads ar
 
 
 class Snapshot(NamedTuple):
-    """A model at one moment. Nothing in it is shared with the model."""
+    """A model at one moment. Nothing in it is shared with the model, and nothing can be written."""
 
     n_samples_seen: int
     interval: int
@@ -37,7 +37,7 @@ def take_snapshot(state: State, order: np.ndarray | None = None) -> Snapshot:
     nodes = state.node[: clock.n_nodes]
     component = components(state)
     candidates = read_out(state)
-    return Snapshot(
+    snapshot = Snapshot(
         n_samples_seen=int(clock.n_seen),
         interval=int(clock.interval),
         vigilance=float(clock.vigilance),
@@ -51,6 +51,10 @@ def take_snapshot(state: State, order: np.ndarray | None = None) -> Snapshot:
         n_clusters=len(np.unique(component[candidates.node])),
         candidates=candidates,
     )
+    for part in snapshot:
+        if isinstance(part, np.ndarray):
+            part.flags.writeable = False
+    return snapshot
 
 
 def winners_first(snapshot: Snapshot, winner: np.ndarray) -> np.ndarray:
@@ -60,27 +64,54 @@ def winners_first(snapshot: Snapshot, winner: np.ndarray) -> np.ndarray:
     return np.concatenate([node[wins], node[~wins]])
 
 
-def winners(snapshot: Snapshot, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(winning node, d/σ to it) of every row; on all cores when there is much to do."""
-    winner, nearness = np.empty(len(X), np.int64), np.empty(len(X))
+def winners(snapshot: Snapshot, X: np.ndarray) -> np.ndarray:
+    """Winning node of every row."""
+    return _answers(snapshot, X, np.int64, lambda winner, nearness: winner)
+
+
+def labels(snapshot: Snapshot, X: np.ndarray) -> np.ndarray:
+    """Cluster of every row: that of its winning node."""
+    return _answers(snapshot, X, np.int64, lambda winner, nearness: snapshot.node_labels[winner])
+
+
+def similarities(snapshot: Snapshot, X: np.ndarray) -> np.ndarray:
+    """Similarity 1 / (1 + d/σ) of every row to its winning node."""
+    return _answers(snapshot, X, np.float64, lambda winner, nearness: 1.0 / (1.0 + nearness))
+
+
+def _answers(
+    snapshot: Snapshot, X: np.ndarray, dtype: Any, answer: Callable[[np.ndarray, np.ndarray], np.ndarray]
+) -> np.ndarray:
+    """`answer(winning node, d/σ to it)` for every row; on all cores when there is much to do."""
+    if X.shape[1] != snapshot.prototypes.shape[1]:
+        raise ValueError(f"X has {X.shape[1]} features, but the model has {snapshot.prototypes.shape[1]}.")
+    out = np.empty(len(X), dtype)
 
     def work(rows: slice) -> None:
         part = np.ascontiguousarray(X[rows], dtype=np.float64)
-        assign(snapshot.candidates, part, winner[rows], nearness[rows])
+        winner, nearness = np.empty(len(part), np.int64), np.empty(len(part))
+        assign(snapshot.candidates, part, winner, nearness)
+        out[rows] = answer(winner, nearness)
 
-    parts = chunks(len(X), X.shape[1])
-    n_workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    if X.size * len(snapshot.candidates.node) < PARALLEL_WORK or n_workers == 1:
+    is_much = X.size * len(snapshot.candidates.node) >= PARALLEL_WORK
+    n_workers = _n_cores() if is_much else 1
+    parts = _parts(len(X), X.shape[1], n_workers)
+    if n_workers == 1:
         for rows in parts:
             work(rows)
     else:
         with ThreadPoolExecutor(n_workers) as pool:
             for _ in pool.map(work, parts):
                 pass
-    return winner, nearness
+    return out
 
 
-def chunks(n_rows: int, n_features: int) -> Iterator[slice]:
-    """Cut rows into slices of bounded memory."""
-    step = max(1, CHUNK_CELLS // n_features)
-    return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
+def _n_cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _parts(n_rows: int, n_features: int, n_workers: int) -> Iterator[slice]:
+    """Cut rows into slices of bounded memory, and into one for each worker at least."""
+    step = max(1, min(CHUNK_CELLS // n_features, -(-n_rows // n_workers)))
+    return (slice(start, start + step) for start in range(0, n_rows, step))

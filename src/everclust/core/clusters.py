@@ -7,11 +7,8 @@ import numpy as np
 
 from .jit import ORDERLESS, jit, kernel
 from .lanes import LANES, pack, squared_distances
-from .search import smallest_of
 from .state import State, clock_of
 from .topology import NOBODY
-
-smallest = jit(smallest_of, ORDERLESS)
 
 
 class ReadOut(NamedTuple):
@@ -77,6 +74,17 @@ def read_out(state: State) -> ReadOut:
     scale = np.ones(len(blocks) * LANES)
     scale[: len(node)] = state.node["scale"][node]
     return ReadOut(blocks, scale, node)
+
+
+def _smallest(values):
+    smallest = values[0]
+    for value in values:
+        if value < smallest:
+            smallest = value
+    return smallest
+
+
+smallest = jit(_smallest, ORDERLESS)
 
 
 @kernel

@@ -21,7 +21,7 @@ Function = Callable[..., Any]
 #: min is the same in whatever order it is taken; only NaN, which validation refuses, would differ.
 ORDERLESS = {"nnan", "nsz"}
 #: The coarse search allows for its rounding errors, so it may round as the machine likes best.
-COARSE = {"contract", "nnan", "nsz"}
+COARSE = {"contract", "reassoc", "nnan", "nsz"}
 
 
 def record(*fields: tuple[str, Any]) -> np.dtype:

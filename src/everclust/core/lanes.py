@@ -18,7 +18,8 @@ def copy_row(target, source):  # INOUT target
         target[j] = source[j]
 
 
-def _squared_distances(x, block, n, out):
+@jit
+def squared_distances(x, block, n, out):  # INOUT out
     """Squared distance of x to the first n points of one block, added up in feature order."""
     for lane in range(n):
         out[lane] = 0
@@ -57,6 +58,3 @@ def pack(points: np.ndarray) -> np.ndarray:
     padded = np.full((n_blocks(n) * LANES, d), np.inf)
     padded[:n] = points
     return np.ascontiguousarray(padded.reshape(-1, LANES, d).swapaxes(1, 2))
-
-
-squared_distances = jit(_squared_distances)  # INOUT out

@@ -2,7 +2,7 @@
 
 import math
 
-from .jit import jit
+from .jit import ORDERLESS, jit
 
 SCALE_FLOOR = 1e-6
 MEAN, SQUARE_SUM, ANCHOR = 0, 1, 2  # rows of state.feature
@@ -22,6 +22,17 @@ def observe(state, x):  # INOUT feature
         square_sum[j] += delta * (x[j] - mean[j])
 
 
+def _largest(values):
+    largest = values[0]
+    for value in values:
+        if value > largest:
+            largest = value
+    return largest
+
+
+largest = jit(_largest, ORDERLESS)
+
+
 @jit
 def present_scale(state):
     """max_j sqrt(M2_j / (n − 1)), floored; to be called after the current sample was observed."""
@@ -29,10 +40,7 @@ def present_scale(state):
     if n < 2:
         return SCALE_FLOOR
     # max and sqrt change places: both roundings are monotone, so the bits are the same.
-    largest = 0.0
-    for square_sum in state.feature[SQUARE_SUM]:
-        largest = max(largest, square_sum)
-    return max(math.sqrt(largest / (n - 1)), SCALE_FLOOR)
+    return max(math.sqrt(largest(state.feature[SQUARE_SUM]) / (n - 1)), SCALE_FLOOR)
 
 
 @jit

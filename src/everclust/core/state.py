@@ -9,7 +9,7 @@ from .jit import jit, record
 from .lanes import LANES, n_blocks
 from .pairs import EMPTY, rehash
 from .readings import PUBLISHED, Reading
-from .search import FAR, NOT_ANCHORED
+from .search import EMPTY_LANE, NOT_ANCHORED
 
 SEED_NODES = 3  # so many samples become nodes without being asked
 
@@ -35,7 +35,6 @@ CLOCK = record(
     ("evident_pairs", np.int64),  # T_edge = total_evidence / evident_pairs
     ("total_evidence", np.int64),
     ("unit", np.float64),  # of the shadow: see search.py
-    ("reach", np.float64),
     ("strays", np.int64),
     ("hot", np.int64),
 )
@@ -96,11 +95,12 @@ def allocate(n_features: int, nodes: int = 1, seats: int = 1, pairs: int = 1, wi
         window=np.zeros((_doubled(window), n_features)),
         seat=np.zeros(_doubled(seats), SEAT),
         pair=np.zeros(_doubled(pairs), PAIR),
-        shadow=np.full((n_blocks(_doubled(nodes)), n_features, LANES), FAR, np.float32),
+        shadow=np.zeros((n_blocks(_doubled(nodes)), n_features + 1, LANES), np.float32),
     )
     state.clock["widest"] = -1.0
     state.clock["strays"] = NOT_ANCHORED
     state.pair["slot"] = EMPTY
+    state.shadow[:, n_features] = EMPTY_LANE
     return state
 
 

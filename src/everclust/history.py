@@ -1,0 +1,110 @@
+"""A recorder of how a model develops along the stream."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .estimator import IDAT
+
+if TYPE_CHECKING:
+    import pandas
+
+_COLUMNS = ("n_samples_seen", "interval", "vigilance", "n_nodes", "n_active_nodes", "n_clusters")
+
+
+class History:
+    """What a model looked like after every so many samples of the stream.
+
+    Give it to `everclust.learn`, or call `record` in a loop of your own.
+
+    Parameters
+    ----------
+    every : int, default=100
+        Samples between two records. They are taken when the number of samples that the model has seen
+        is a multiple of it, however the stream is cut into batches.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from everclust import IDAT, History, learn
+    >>> history = History(every=50)
+    >>> model = learn(IDAT(), load_iris().data, history=history)
+    >>> history.n_samples_seen
+    array([ 50, 100, 150])
+    >>> bool(history.n_nodes[-1] == model.n_nodes_)
+    True
+    """
+
+    def __init__(self, every: int = 100) -> None:
+        if every < 1:
+            raise ValueError(f"every is {every}, but it must be at least 1 sample.")
+        self.every = every
+        self._records: list[tuple[Any, ...]] = []
+
+    def record(self, model: IDAT) -> None:
+        """Add the model as it is now.
+
+        Parameters
+        ----------
+        model : IDAT
+        """
+        now = model.snapshot()
+        n_nodes, n_active = len(now.usage), int(now.active.sum())
+        self._records.append(
+            (now.n_samples_seen, now.interval, now.vigilance, n_nodes, n_active, now.n_clusters)
+        )
+
+    def to_frame(self) -> pandas.DataFrame:
+        """All columns as a table with one row per record.
+
+        Returns
+        -------
+        frame : pandas.DataFrame
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise ImportError("to_frame needs pandas: pip install pandas") from None
+        return pandas.DataFrame({name: getattr(self, name) for name in _COLUMNS})
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def __repr__(self) -> str:
+        return f"<History: {len(self)} records, one every {self.every} samples>"
+
+    @property
+    def n_samples_seen(self) -> np.ndarray:
+        """Samples that the model had learnt."""
+        return self._column("n_samples_seen")
+
+    @property
+    def interval(self) -> np.ndarray:
+        """Recalculation interval, in samples."""
+        return self._column("interval")
+
+    @property
+    def vigilance(self) -> np.ndarray:
+        """Vigilance threshold."""
+        return self._column("vigilance", float)
+
+    @property
+    def n_nodes(self) -> np.ndarray:
+        """Number of nodes."""
+        return self._column("n_nodes")
+
+    @property
+    def n_active_nodes(self) -> np.ndarray:
+        """Number of active nodes, 0 when none was."""
+        return self._column("n_active_nodes")
+
+    @property
+    def n_clusters(self) -> np.ndarray:
+        """Number of clusters."""
+        return self._column("n_clusters")
+
+    def _column(self, name: str, dtype: type = int) -> np.ndarray:
+        k = _COLUMNS.index(name)
+        return np.array([record[k] for record in self._records], dtype=dtype)

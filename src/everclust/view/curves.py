@@ -1,0 +1,111 @@
+"""How a model developed along the stream, as curves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..estimator import IDAT
+from ..feed import learn
+from ..history import History
+from .palette import GREY, colours_of
+from .plots import pyplot
+
+POINTS = 300  # along the stream, unless told otherwise
+
+
+class HistoryDisplay:
+    """Interval, vigilance, nodes and clusters of a model along the stream.
+
+    Parameters
+    ----------
+    history : History
+        What to draw.
+
+    Attributes
+    ----------
+    axes_ : ndarray of four matplotlib Axes
+        From top to bottom: interval, vigilance, nodes, clusters.
+    figure_ : matplotlib Figure
+    lines_ : list of matplotlib Line2D
+        In the same order; the nodes have two, all and active.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from everclust import IDAT, HistoryDisplay
+    >>> display = HistoryDisplay.from_stream(IDAT(), load_iris().data)
+    >>> [ax.get_ylabel() for ax in display.axes_]
+    ['interval', 'vigilance', 'nodes', 'clusters']
+    """
+
+    axes_: Any
+    figure_: Any
+    lines_: list[Any]
+
+    def __init__(self, history: History) -> None:
+        self.history = history
+
+    @classmethod
+    def from_stream(cls, model: IDAT, X: Any, *, every: int | None = None) -> HistoryDisplay:
+        """Let a model learn X, and draw how it developed.
+
+        Parameters
+        ----------
+        model : IDAT
+            It has learnt X afterwards.
+        X : array-like of shape (n_samples, n_features)
+            The stream.
+        every : int, optional
+            Samples between two points; by default chosen for some hundred points.
+
+        Returns
+        -------
+        display : HistoryDisplay
+        """
+        history = History(max(1, len(X) // POINTS) if every is None else every)
+        learn(model, X, history=history)
+        return cls(history).plot()
+
+    def plot(self, axes: Any = None) -> HistoryDisplay:
+        """Draw it.
+
+        Parameters
+        ----------
+        axes : sequence of four matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        self
+        """
+        if axes is None:
+            _, axes = pyplot().subplots(4, sharex=True, figsize=(6.4, 5.6), layout="constrained")
+        self.axes_ = np.asarray(axes, dtype=object)
+        self.figure_ = self.axes_[0].figure
+        self.lines_ = [
+            self._line("interval", 0),
+            self._line("vigilance", 1),
+            self._line("n_nodes", 2, color=GREY, label="all"),
+            self._line("n_active_nodes", 2, label="active"),
+            self._line("n_clusters", 3),
+        ]
+        self._draw_frame()
+        return self
+
+    def _line(self, column: str, k: int, **style: Any) -> Any:
+        style = {"color": colours_of(np.zeros(1))[0], "linewidth": 1.4, **style}
+        (line,) = self.axes_[k].plot(self.history.n_samples_seen, getattr(self.history, column), **style)
+        return line
+
+    def _draw_frame(self) -> None:
+        for ax, name in zip(self.axes_, ("interval", "vigilance", "nodes", "clusters"), strict=True):
+            ax.set_ylabel(name)
+            ax.set_ylim(bottom=0)
+            ax.margins(x=0.01)
+            ax.grid(axis="y", color="0.92", linewidth=0.8)
+            ax.spines[["top", "right"]].set_visible(False)
+        self.axes_[2].legend(frameon=False, loc="upper left", ncols=2)
+        self.axes_[3].set_xlabel("samples seen")
+        self.figure_.align_ylabels(list(self.axes_))

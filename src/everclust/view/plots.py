@@ -1,0 +1,226 @@
+"""A picture of a model, in the manner of scikit-learn's displays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils import resample
+
+from ..estimator import IDAT
+from .palette import GREY, colours_of, paler
+from .projection import USAGE, project
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+LEGEND_CLUSTERS = 8  # more cannot be told apart by looking to and fro
+INK = 9_000.0  # points² that all nodes in clusters may cover together, were they used alike
+HOLLOW: dict[str, Any] = {"facecolors": "none", "edgecolors": [GREY]}
+
+
+def pyplot() -> Any:
+    """matplotlib.pyplot, or how to get it."""
+    try:
+        import matplotlib.pyplot
+    except ImportError:
+        raise ImportError("plots need matplotlib: pip install 'everclust[plot]'") from None
+    return matplotlib.pyplot
+
+
+class TopologyDisplay:
+    """Nodes and edges of a model over its samples.
+
+    The area of a node shows how often it was used, its colour the cluster; a cluster number has the same
+    colour in all pictures. Nodes in no cluster are small and hollow. It is best made by `from_estimator`.
+
+    Parameters
+    ----------
+    nodes : ndarray of shape (n_nodes, 2)
+        Where to draw the nodes.
+    usage, node_labels : ndarray of shape (n_nodes,)
+        How often each was used, and its cluster.
+    n_clusters : int
+        Nodes with this label or a higher one are in no cluster.
+    edges : ndarray of shape (m, 2)
+        Pairs of nodes joined by an edge.
+    samples, labels : ndarray of shape (n_samples, 2) and (n_samples,), optional
+        Where to draw samples, and their clusters.
+    axis_names : tuple of two str
+        Labels of the axes.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        Where it was drawn.
+    nodes_, inactive_, samples_ : matplotlib PathCollection
+        Nodes in clusters (in order of falling usage), other nodes, samples (None without them).
+    edges_ : matplotlib LineCollection
+        The edges.
+    legend_ : matplotlib Legend or None
+        There is one for few clusters only.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from everclust import IDAT, TopologyDisplay
+    >>> X = load_iris().data
+    >>> display = TopologyDisplay.from_estimator(IDAT().fit(X), X)
+    >>> display.ax_.get_xlabel()
+    'component 1 (94% of variance)'
+    """
+
+    ax_: Any
+    figure_: Any
+    nodes_: Any
+    inactive_: Any
+    samples_: Any
+    edges_: Any
+    legend_: Any
+
+    def __init__(
+        self,
+        *,
+        nodes: np.ndarray,
+        usage: np.ndarray,
+        node_labels: np.ndarray,
+        n_clusters: int,
+        edges: np.ndarray,
+        samples: np.ndarray | None = None,
+        labels: np.ndarray | None = None,
+        axis_names: tuple[str, str] = ("", ""),
+    ) -> None:
+        self.nodes, self.usage, self.node_labels = nodes, usage, node_labels
+        self.n_clusters, self.edges = n_clusters, edges
+        self.samples, self.labels = samples, labels
+        self.axis_names = axis_names
+
+    @classmethod
+    def from_estimator(
+        cls, model: IDAT, X: Any = None, *, ax: Axes | None = None, max_samples: int = 5_000
+    ) -> TopologyDisplay:
+        """Draw a model. More than two features are shown by the principal components of the prototypes.
+
+        Parameters
+        ----------
+        model : IDAT
+        X : array-like of shape (n_samples, n_features), optional
+            Samples to draw underneath.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        max_samples : int, default=5000
+            If there are more, so many of them are drawn at random.
+
+        Returns
+        -------
+        display : TopologyDisplay
+        """
+        now, samples, labels = model.snapshot(), None, None
+        if X is not None:
+            samples = resample(X, replace=False, n_samples=min(max_samples, len(X)), random_state=0)
+            labels = model.predict(samples)
+            samples = np.asarray(samples, dtype=np.float64)
+        names = getattr(model, "feature_names_in_", [f"feature {k}" for k in range(model.n_features_in_)])
+        plane = project(now.prototypes, now.usage, samples, names)
+        return cls(
+            nodes=plane.nodes,
+            usage=now.usage,
+            node_labels=now.node_labels,
+            n_clusters=now.n_clusters,
+            edges=now.edges,
+            samples=plane.samples,
+            labels=labels,
+            axis_names=plane.axis_names,
+        ).plot(ax)
+
+    def plot(self, ax: Axes | None = None) -> TopologyDisplay:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        self
+        """
+        self.ax_ = self._new_axes() if ax is None else ax
+        self.figure_ = self.ax_.figure
+        self._draw_samples()
+        self._draw_nodes()
+        self._draw_frame()
+        self._draw_legend()
+        return self
+
+    def _new_axes(self) -> Axes:
+        """As high as the data are, within reason."""
+        height = np.clip(0.6 + 5.0 * self._height_to_width(), 3.0, 5.4) if self._is_map() else 4.0
+        return pyplot().subplots(figsize=(6.4, height), layout="constrained")[1]
+
+    def _height_to_width(self) -> float:
+        points = self.nodes if self.samples is None else np.concatenate([self.nodes, self.samples])
+        width, height = np.ptp(points, axis=0)
+        return height / width if width > 0 else 1.0
+
+    def _is_map(self) -> bool:
+        """Are the two axes comparable, so that distances can be seen as they are?"""
+        return self.axis_names[1] != USAGE and 0.2 < self._height_to_width() < 5.0
+
+    def _draw_samples(self) -> None:
+        self.samples_ = None
+        if self.samples is not None and self.labels is not None:
+            colours = paler(colours_of(self.labels), 0.65)
+            area = np.clip(8_000 / max(len(self.samples), 1), 2.0, 10.0)
+            self.samples_ = self.ax_.scatter(
+                *self.samples.T, s=area, c=colours, linewidths=0, zorder=1, rasterized=True
+            )
+
+    def _draw_nodes(self) -> None:
+        """Nodes in no cluster, then edges, then the others from the largest to the smallest."""
+        inside = self.node_labels < self.n_clusters
+        order = np.flatnonzero(inside)[np.argsort(-self.usage[inside], kind="stable")]
+        largest = np.clip(INK / len(order), 30.0, 240.0)
+        self.inactive_ = self._dots(np.flatnonzero(~inside), s=7.0, linewidths=0.6, zorder=2, **HOLLOW)
+        self._draw_edges(0.09 * np.sqrt(largest))
+        self.nodes_ = self._dots(
+            order,
+            s=6.0 + largest * self.usage[order] / self.usage[order].max(),
+            c=colours_of(self.node_labels[order]),
+            edgecolors="white",
+            linewidths=0.7,
+            zorder=4,
+        )
+
+    def _dots(self, nodes: np.ndarray, **style: Any) -> Any:
+        return self.ax_.scatter(*self.nodes[nodes].T, **style)
+
+    def _draw_edges(self, width: float) -> None:
+        from matplotlib.collections import LineCollection
+
+        colours = colours_of(self.node_labels[self.edges[:, 0]])
+        self.edges_ = LineCollection(
+            list(self.nodes[self.edges]), colors=list(colours), linewidths=width, zorder=3
+        )
+        self.ax_.add_collection(self.edges_)
+
+    def _draw_frame(self) -> None:
+        self.ax_.set(xlabel=self.axis_names[0], ylabel=self.axis_names[1])
+        self.ax_.spines[["top", "right"]].set_visible(False)
+        if self._is_map():
+            self.ax_.set_aspect("equal", adjustable="datalim")
+        if self.axis_names[1] == USAGE:  # nothing is used less than never
+            self.ax_.set_ylim(self.ax_.get_ylim())
+            self.ax_.set_yticks([tick for tick in self.ax_.get_yticks()[:-1] if tick >= 0])
+
+    def _draw_legend(self) -> None:
+        self.legend_ = None
+        if self.n_clusters > LEGEND_CLUSTERS:
+            return
+        for k in range(self.n_clusters):
+            self.ax_.scatter([], [], s=50, color=colours_of(np.array([k])), label=f"cluster {k}")
+        if (self.node_labels >= self.n_clusters).any():
+            self.ax_.scatter([], [], s=14, label="inactive", **HOLLOW)
+        self.legend_ = self.ax_.legend(
+            frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0), handletextpad=0.2
+        )

@@ -1,0 +1,61 @@
+"""Where to draw nodes and samples: prototypes of any width in two dimensions."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+USAGE = "usage"  # name of the second axis when there is one feature only
+STRIP = 0.16  # of the highest usage: the strip that samples of one feature are strewn over
+GOLDEN = 0.6180339887498949  # multiples of it, modulo 1, fill an interval evenly
+
+
+class Projection(NamedTuple):
+    """Positions in the plane, and what the two axes mean."""
+
+    nodes: np.ndarray  # shape (n_nodes, 2)
+    samples: np.ndarray | None  # shape (n_samples, 2)
+    axis_names: tuple[str, str]
+
+
+def project(
+    prototypes: np.ndarray, usage: np.ndarray, samples: np.ndarray | None, names: Sequence[str]
+) -> Projection:
+    """Two features as they are, one against the usage, more by their principal components."""
+    if prototypes.shape[1] == 1:
+        return _along_a_line(prototypes, usage, samples, names[0])
+    if prototypes.shape[1] == 2:
+        return Projection(prototypes, samples, (names[0], names[1]))
+    centre, axes, share = principal_axes(prototypes, usage)
+    return Projection(
+        (prototypes - centre) @ axes.T,
+        None if samples is None else (samples - centre) @ axes.T,
+        (_component(1, share[0]), _component(2, share[1])),
+    )
+
+
+def principal_axes(prototypes: np.ndarray, usage: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mean, two axes and their shares of the variance, each prototype counting as often as it was used."""
+    weight = usage / usage.sum()
+    centre = weight @ prototypes
+    _, length, rows = np.linalg.svd(np.sqrt(weight)[:, None] * (prototypes - centre), full_matrices=False)
+    rank = min(2, int((length > 1e-9 * length[0]).sum()))
+    axes, share = np.zeros((2, prototypes.shape[1])), np.zeros(2)
+    axes[:rank] = rows[:rank] * np.where(rows[:rank].sum(axis=1, keepdims=True) < 0, -1.0, 1.0)
+    share[:rank] = length[:rank] ** 2 / (length**2).sum()
+    return centre, axes, share
+
+
+def _component(k: int, share: float) -> str:
+    return f"component {k} ({share:.0%} of variance)"
+
+
+def _along_a_line(
+    prototypes: np.ndarray, usage: np.ndarray, samples: np.ndarray | None, name: str
+) -> Projection:
+    """The feature to the right, the usage upwards; samples in a strip under the line."""
+    nodes = np.column_stack([prototypes[:, 0], usage])
+    if samples is not None:
+        depth = STRIP * usage.max() * (0.25 + np.arange(len(samples)) * GOLDEN % 1.0)
+        samples = np.column_stack([samples[:, 0], -depth])
+    return Projection(nodes, samples, (name, USAGE))
