@@ -87,4 +87,4 @@ def _bar(batches: Any) -> AbstractContextManager[Any]:
 
 def _tell(bar: Any, model: IDAT) -> None:
     if hasattr(model, "n_samples_seen_"):
-        bar.set_postfix(nodes=model.n_nodes_, clusters=model.n_clusters_)
+        bar.set_postfix({"nodes": model.n_nodes_, "clusters": model.n_clusters_})

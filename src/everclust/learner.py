@@ -10,7 +10,7 @@ import numpy as np
 from .core.learn import learn
 from .core.portable import Arrays, export, restore
 from .core.state import State, clock_of, copy
-from .snapshot import CHUNK_CELLS, Snapshot, take_snapshot
+from .snapshot import CHUNK_CELLS, Snapshot, plain, take_snapshot
 
 CHUNK_WORK = 2**26  # cells × nodes between two looks at the keyboard: some tens of milliseconds
 
@@ -36,8 +36,7 @@ class Learner:
                 start = 0
                 while start < len(X):
                     stop = start + self._n_rows_at_once(X.shape[1])
-                    rows = np.ascontiguousarray(X[start:stop], dtype=np.float64)
-                    self.state = learn(self.state, rows)
+                    self.state = learn(self.state, plain(X[start:stop]))
                     start = stop
             finally:  # not before: a signal handler may have taken a picture in between
                 self._picture = None

@@ -64,6 +64,13 @@ def winners_first(snapshot: Snapshot, winner: np.ndarray) -> np.ndarray:
     return np.concatenate([node[wins], node[~wins]])
 
 
+def plain(rows: np.ndarray) -> np.ndarray:
+    """The rows as the one kind of array for which the kernels are compiled (DataFrames are read-only)."""
+    if rows.dtype == np.float64 and rows.flags.carray:
+        return rows
+    return np.array(rows, np.float64, order="C")
+
+
 def winners(snapshot: Snapshot, X: np.ndarray) -> np.ndarray:
     """Winning node of every row."""
     return _answers(snapshot, X, np.int64, lambda winner, nearness: winner)
@@ -88,7 +95,7 @@ def _answers(
     out = np.empty(len(X), dtype)
 
     def work(rows: slice) -> None:
-        part = np.ascontiguousarray(X[rows], dtype=np.float64)
+        part = plain(X[rows])
         winner, nearness = np.empty(len(part), np.int64), np.empty(len(part))
         assign(snapshot.candidates, part, winner, nearness)
         out[rows] = answer(winner, nearness)

@@ -71,7 +71,7 @@ def absorb(state, k, x, weight):  # INOUT prototype, shadow
 def support(state, first, second, printed_evidence):
     """Both winners resonated: if both are busier than average, that is evidence they belong together.
 
-    The printed Algorithm 2 counts evidence in any case: see "Departures" in core/README.md.
+    The printed Algorithm 2 counts evidence in any case: see "Departures" in docs/algorithm.md, section 7.
     """
     clock = state.clock[0]
     busy = clock.used_usage / clock.used_nodes  # T_active

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .jit import jit, jit_allocating
+from .jit import COARSE, jit, jit_allocating
 from .lanes import LANES, copy_row, squared_distances
 from .quantiles import hazen
 from .spread import widest_scale
@@ -36,7 +36,7 @@ def next_interval(clock, n_stable, ratio, reading):
     """(Λ', smoothed cluster ratio ρ'), or (KEEP, ·) when nothing is to change.
 
     The closed form of the shrink branch, the double smoothing of the grow branch and KEEP are departures
-    from the printed text: see core/README.md.
+    from the printed text: see docs/algorithm.md, section 7.
     """
     interval, smoothed, n_window = clock.interval, clock.cluster_ratio, clock.window_size
     shrinks = reading.shrinks and n_stable < min(interval, n_window)
@@ -80,8 +80,8 @@ class Similarities(NamedTuple):
 
     rows: np.ndarray  # lower triangle; row i: similarity of the i-th newest to all newer ones
     points: np.ndarray  # these samples, in lanes
-    factor: np.ndarray  # Cholesky factor, by columns
-    column: np.ndarray  # working memory, one value per sample
+    factor: np.ndarray  # Cholesky factor of S
+    closest: np.ndarray  # u_i, the largest similarity of each sample
     alpha: float  # 1 / max_k σ_k
 
 
@@ -112,41 +112,45 @@ def add_row(state, similar, i):  # INOUT similar
     copy_row(similar.points[i // LANES, :, i % LANES], x)
 
 
+def _dot(a, b, n):
+    total = 0.0
+    for k in range(n):
+        total += a[k] * b[k]
+    return total
+
+
+# These sums only tell whether a determinant is above a bound, so they need not be taken in order.
+dot = jit(_dot, COARSE)
+
+
 @jit
 def longest_stable(state, similar, n_probed):  # INOUT similar
     """(longest stable length, rows computed), growing one Cholesky factor from the newest sample back.
 
     S has a unit diagonal, so no pivot exceeds 1 and the determinant never grows with the length: the
-    first failure is the last word. The factor is kept by columns, factor[j, i] = R_ij, so that the
-    elimination runs along memory; every sum is still taken in order.
+    first failure is the last word. The factor's diagonal holds the reciprocals.
     """
-    factor, rest = similar.factor, similar.column
     root_determinant = 1.0
     for i in range(n_probed):
         add_row(state, similar, i)
-        for j in range(i):
-            rest[j] = similar.rows[i, j]
+        similarity, row = similar.rows[i], similar.factor[i]
         pivot = 1.0
         for j in range(i):
-            column = factor[j]
-            value = rest[j] / column[j]
-            for k in range(j + 1, i):
-                rest[k] -= value * column[k]
-            column[i] = value
-            pivot -= value * value
+            row[j] = (similarity[j] - dot(row, similar.factor[j], j)) * similar.factor[j, j]
+            pivot -= row[j] * row[j]
         if not pivot > 0.0:
             return i, i + 1
-        factor[i, i] = math.sqrt(pivot)
-        root_determinant *= factor[i, i]
+        row[i] = 1.0 / math.sqrt(pivot)
+        root_determinant *= math.sqrt(pivot)
         if not root_determinant * root_determinant >= DETERMINANT_FLOOR:
             return i, i + 1
     return n_probed, n_probed
 
 
 @jit
-def threshold(similar, n, level):  # INOUT similar.column
+def threshold(similar, n, level):  # INOUT similar.closest
     """Quantile of u_i = max_{j≠i} S(i, j) over the n newest samples."""
-    rows, largest = similar.rows, similar.column[:n]
+    rows, largest = similar.rows, similar.closest[:n]
     for i in range(n):
         largest[i] = 0.0
         for j in range(i):

@@ -64,6 +64,7 @@ class HistoryDisplay:
         -------
         display : HistoryDisplay
         """
+        X = X if hasattr(X, "shape") else np.asarray(X)
         history = History(max(1, len(X) // POINTS) if every is None else every)
         learn(model, X, history=history)
         return cls(history).plot()
