@@ -36,4 +36,6 @@ def class_incremental(X: np.ndarray, y: np.ndarray, seed: int) -> np.ndarray:
     """
     random = np.random.RandomState(seed)
     order = random.permutation(np.unique(y))
-    return np.ascontiguousarray(X[np.concatenate([random.permutation(np.flatnonzero(y == c)) for c in order])])
+    return np.ascontiguousarray(
+        X[np.concatenate([random.permutation(np.flatnonzero(y == c)) for c in order])]
+    )

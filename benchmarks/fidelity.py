@@ -1,13 +1,12 @@
 """Does everclust find as many nodes and clusters as the paper reports? `make fidelity` prints the table."""
 
-import json
 import sys
-from pathlib import Path
 
 import numpy as np
 from data import class_incremental, data_set, stationary
 
 from everclust import IDAT
+from everclust.benchmark.published import published
 
 DATA_SETS = ["iris", "seeds", "yeast", "semeion", "optdigits", "statlog", "letter"]
 SETTINGS = {"stationary": stationary, "nonstationary": class_incremental}
@@ -26,8 +25,10 @@ def counts(name: str, setting: str) -> np.ndarray:
 
 def main() -> int:
     """Print ours beside the published means; returns the number of 30-run means out of range."""
-    published = json.loads((Path(__file__).parent / "published.json").read_text())
-    print("Mean (standard deviation) over runs, and whether it lies within the published standard deviation\n")
+    tables = published()
+    print(
+        "Mean (standard deviation) over runs, and whether it lies within the published standard deviation\n"
+    )
     heads = "".join(f"{f'{n} runs':>20}" for n in N_RUNS)
     print(f"{'data set':10} {'setting':14} {'count':9} {'published':>14}{heads}")
     fits = []
@@ -35,11 +36,14 @@ def main() -> int:
         for name in DATA_SETS:
             ours = counts(name, setting)
             for column, kind in enumerate(("nodes", "clusters")):
-                mean, spread = published[f"{setting}_nodes_clusters"][name]["IDAT"][kind]
+                mean, spread = tables[f"{setting}_nodes_clusters"][name]["IDAT"][kind]
                 runs = [ours[:n, column] for n in N_RUNS]
                 fits.append([abs(run.mean() - mean) <= spread for run in runs])
                 cells = [f"{run.mean():.1f} ({run.std(ddof=1):.1f})" for run in runs]
-                cells = "".join(f"{cell:>16} {'yes' if fit else 'NO':3}" for cell, fit in zip(cells, fits[-1]))
+                cells = "".join(
+                    f"{cell:>16} {'yes' if fit else 'NO':3}"
+                    for cell, fit in zip(cells, fits[-1], strict=True)
+                )
                 print(f"{name:10} {setting:14} {kind:9} {f'{mean} ({spread})':>14}{cells}")
     inside = np.sum(fits, axis=0)
     for n, count in zip(N_RUNS, inside, strict=True):

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .callbacks import CallbackSupportMixin, reported, with_callbacks
+from .core.readings import PUBLISHED
 from .core.state import new_state
 from .learner import Learner
 from .persistence import LARGEST, read_model, write_model
@@ -80,6 +81,10 @@ class IDAT(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     """
 
     _learner: Learner
+    _reading = PUBLISHED  # the benchmark's ablation variants have others
+
+    def _new_learner(self, n_features: int) -> Learner:
+        return Learner(new_state(n_features, self._reading), reading=self._reading)
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -97,7 +102,7 @@ class IDAT(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         """
         X = self._checked(X, reset=True)
         self.__dict__.pop("labels_", None)
-        learner = Learner(new_state(X.shape[1]))
+        learner = self._new_learner(X.shape[1])
         with learner.lock:  # whoever asks meanwhile waits
             self._learner = learner
             for part in reported(self, X):
@@ -125,7 +130,7 @@ class IDAT(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         if not (started and self._is_plain(X, 2)):
             X = self._checked(X, reset=not started)
         if not started:
-            self._learner = Learner(new_state(X.shape[1]))
+            self._learner = self._new_learner(X.shape[1])
         self.__dict__.pop("labels_", None)
         self._learner.learn(X)
         return self

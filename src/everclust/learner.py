@@ -9,6 +9,7 @@ import numpy as np
 
 from .core.learn import learn
 from .core.portable import Arrays, export, restore
+from .core.readings import PUBLISHED, Reading
 from .core.state import State, clock_of, copy
 from .snapshot import CHUNK_CELLS, Snapshot, plain, take_snapshot
 
@@ -18,8 +19,9 @@ CHUNK_WORK = 2**26  # cells × nodes between two looks at the keyboard: some ten
 class Learner:
     """Threads may share it: whoever reads sees the model before or after a batch, never in between."""
 
-    def __init__(self, state: State, order: np.ndarray | None = None) -> None:
+    def __init__(self, state: State, order: np.ndarray | None = None, reading: Reading = PUBLISHED) -> None:
         self.state = state
+        self.reading = reading
         self.lock = threading.RLock()
         self._order = order  # the clusters' numbering: nodes, in the order of their clusters
         self._picture: Snapshot | None = None
@@ -36,7 +38,7 @@ class Learner:
                 start = 0
                 while start < len(X):
                     stop = start + self._n_rows_at_once(X.shape[1])
-                    self.state = learn(self.state, plain(X[start:stop]))
+                    self.state = learn(self.state, plain(X[start:stop]), self.reading)
                     start = stop
             finally:  # not before: a signal handler may have taken a picture in between
                 self._picture = None
@@ -70,7 +72,7 @@ class Learner:
     def copy(self) -> Learner:
         """An independent twin."""
         with self.lock:
-            return Learner(copy(self.state), self._order)
+            return Learner(copy(self.state), self._order, self.reading)
 
     def export(self) -> tuple[dict[str, Any], Arrays]:
         """All of it as scalars and arrays."""
@@ -81,9 +83,9 @@ class Learner:
             return scalars, arrays
 
     @classmethod
-    def from_export(cls, scalars: dict[str, Any], arrays: Arrays) -> Learner:
+    def from_export(cls, scalars: dict[str, Any], arrays: Arrays, reading: Reading = PUBLISHED) -> Learner:
         """What `export` took apart."""
-        return cls(restore(scalars, arrays), arrays.get("order"))
+        return cls(restore(scalars, arrays), arrays.get("order"), reading)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Learner.from_export, self.export()
+        return Learner.from_export, (*self.export(), self.reading)

@@ -20,6 +20,8 @@ Function = Callable[..., Any]
 
 #: min is the same in whatever order it is taken; only NaN, which validation refuses, would differ.
 ORDERLESS = {"nnan", "nsz"}
+#: A square and its sum may be rounded once instead of twice.
+FUSED = {"contract"}
 #: The coarse search allows for its rounding errors, so it may round as the machine likes best.
 COARSE = {"contract", "reassoc", "nnan", "nsz"}
 
@@ -70,6 +72,11 @@ class _Stamped:
     def get_source_stamp(self) -> str:
         return _STAMP
 
+    def get_disambiguator(self) -> str:
+        # In the names of the files as well: numba writes the index before the code, so that whatever
+        # comes in between would leave a new index that points at old code.
+        return f"{super().get_disambiguator()}-{_STAMP[:16]}"  # type: ignore[misc]
+
 
 class _Impl(caching.CompileResultCacheImpl):
     _locator_classes = [  # noqa: RUF012
@@ -84,7 +91,9 @@ class _Cache(caching.FunctionCache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
             return super().load_overload(sig, target_context)
-        except Exception:  # an unreadable cache file is as good as none: compile
+        except Exception:  # an unreadable cache file is as good as none: compile, and begin a new one
+            with suppress(OSError):
+                self.flush()
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:

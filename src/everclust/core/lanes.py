@@ -1,12 +1,12 @@
 """Points stored 64 abreast, so that one pass over a sample meets 64 of them.
 
 `blocks[b, j, l]` is feature j of point b·64 + l. The sums still run over the features in order, one
-by one, for every lane: a vector unit computes them with the very bits of the plain loop.
+by one, for every lane.
 """
 
 import numpy as np
 
-from .jit import jit
+from .jit import FUSED, jit
 
 LANES = 64
 
@@ -18,8 +18,7 @@ def copy_row(target, source):  # INOUT target
         target[j] = source[j]
 
 
-@jit
-def squared_distances(x, block, n, out):  # INOUT out
+def _squared_distances(x, block, n, out):
     """Squared distance of x to the first n points of one block, added up in feature order."""
     for lane in range(n):
         out[lane] = 0
@@ -45,6 +44,9 @@ def squared_distances(x, block, n, out):  # INOUT out
             difference = xj - block[j, lane]
             out[lane] += difference * difference
         j += 1
+
+
+squared_distances = jit(_squared_distances, FUSED)  # INOUT out
 
 
 def n_blocks(n_points: int) -> int:

@@ -7,9 +7,9 @@ quiet unless touched, so they do not stay on the list for long). All nodes only 
 import numpy as np
 
 from .jit import jit, jit_allocating
-from .lanes import LANES, copy_row
+from .lanes import copy_row
 from .quantiles import fences
-from .search import EMPTY_LANE, cast_shadow
+from .search import NO_NODE, cast_shadow
 from .topology import NOBODY, cut, measure, rejoin
 
 QUIET_ROUNDS = 2
@@ -71,9 +71,8 @@ def drop_single_use_nodes(state):  # INOUT node, prototype, shadow, clock.n_node
                 move_node(state, k, n_kept)
             n_kept += 1
     for k in range(n_kept, clock.n_nodes):
-        state.shadow[k // LANES, state.prototype.shape[1], k % LANES] = EMPTY_LANE
+        state.shadow[state.prototype.shape[1], k] = NO_NODE
     clock.n_nodes = n_kept
-    clock.hot = 0
     clock.n_touched = 0
     for k in range(n_kept):
         if state.node[k].gain != 0:

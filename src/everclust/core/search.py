@@ -6,6 +6,8 @@ That form is good for nothing but a first look, so its rounding errors are bound
 lowered by more than the node's share of them, and `rough_limit` allows for the sample's share. Every node
 that could be among the true two nearest passes and is measured in float64, by direct differences in
 feature order. The outcome has the bits of a plain search over all nodes.
+
+`shadow[j, k]` is feature j of node k, the last row its lowered ‖y‖²/2.
 """
 
 import math
@@ -14,15 +16,18 @@ from typing import NamedTuple
 import numpy as np
 
 from .jit import COARSE, jit, jit_allocating
-from .lanes import LANES, copy_row
+from .lanes import copy_row
 from .spread import ANCHOR, MEAN, present_scale
 
 SPACING = 2.0**-23  # of float32: twice the largest relative rounding error
 SAMPLE_LIMIT = 1e12  # samples farther from the anchor are compared with all nodes exactly
 NODE_LIMIT = 1e15  # nodes farther from it stand in the shadow as FAR, which is nearer than they are
 FAR = np.float32(4e29)
-EMPTY_LANE = np.float32(np.inf)
+NO_NODE = np.float32(np.inf)  # bound of a column without a node
+SHADOW_PADDING = 16  # columns beyond a power of two, lest a column's numbers share one cache set
 NOT_ANCHORED = 2**62  # strays of a shadow that was never cast
+TILE = 512  # nodes looked at in one go: their bounds stay in the nearest cache
+BUNCH = 64  # nodes whose least bound is kept
 NONE = -1
 FEW = 8  # nodes measured in a search that need no second thought
 
@@ -31,18 +36,18 @@ class Scratch(NamedTuple):
     """Working memory of a search, made once per call of the kernel."""
 
     shade: np.ndarray  # the sample as the shadow sees it
-    rough: np.ndarray  # lower bound of (‖x − y‖² − ‖x‖²)/2 for every node
-    lowest: np.ndarray  # the least of them in every block
+    bound: np.ndarray  # lower bound of (‖x − y‖² − ‖x‖²)/2 for every node that is not measured yet
+    least: np.ndarray  # the least of them in every bunch of nodes
 
 
 @jit_allocating
 def new_scratch(state):
     """Room for the nodes there can be."""
-    n_blocks, n_rows, _ = state.shadow.shape
+    n_rows, n_columns = state.shadow.shape
     return Scratch(
         np.empty(n_rows - 1, np.float32),
-        np.empty(n_blocks * LANES, np.float32),
-        np.empty(n_blocks, np.float32),
+        np.empty(n_columns, np.float32),
+        np.empty(n_columns // BUNCH + 1, np.float32),
     )
 
 
@@ -79,13 +84,13 @@ relocate = jit(_relocate, COARSE)  # INOUT out
 def cast_shadow(state, k):  # INOUT shadow
     """Copy node k into the shadow."""
     d = state.prototype.shape[1]
-    lane = state.shadow[k // LANES, :, k % LANES]
-    norm = relocate(state.prototype[k], state.feature[ANCHOR], state.clock[0].unit, lane)
-    lane[d] = norm * (0.5 - rounding(d))
+    column = state.shadow[:, k]
+    norm = relocate(state.prototype[k], state.feature[ANCHOR], state.clock[0].unit, column)
+    column[d] = norm * (0.5 - rounding(d))
     if not norm < NODE_LIMIT * NODE_LIMIT:
         for j in range(d):
-            lane[j] = 0.0
-        lane[d] = FAR
+            column[j] = 0.0
+        column[d] = FAR
 
 
 @jit
@@ -100,59 +105,65 @@ def drop_anchor(state):  # INOUT feature, shadow, clock.unit, clock.strays
         cast_shadow(state, k)
 
 
-def _look(shade, block, out):
-    """Lower bounds for one block of nodes; returns the least of them."""
-    d = shade.shape[0]
-    for lane in range(LANES):
-        out[lane] = block[d, lane]
+def _look(shade, shadow, start, bound):
+    """Lower bounds for the nodes from start on."""
+    d, n = shade.shape[0], bound.shape[0]
+    copy_row(bound, shadow[d, start : start + n])
     j = 0
-    while j + 4 <= d:  # four features per pass keep the sums out of memory
+    while j + 4 <= d:  # four features per pass spare three of four ways to memory
         x0, x1, x2, x3 = shade[j], shade[j + 1], shade[j + 2], shade[j + 3]
-        for lane in range(LANES):
-            total = out[lane]
-            total -= x0 * block[j, lane]
-            total -= x1 * block[j + 1, lane]
-            total -= x2 * block[j + 2, lane]
-            total -= x3 * block[j + 3, lane]
-            out[lane] = total
+        y0, y1 = shadow[j, start : start + n], shadow[j + 1, start : start + n]
+        y2, y3 = shadow[j + 2, start : start + n], shadow[j + 3, start : start + n]
+        for k in range(n):
+            bound[k] = bound[k] - x0 * y0[k] - x1 * y1[k] - x2 * y2[k] - x3 * y3[k]
         j += 4
     while j < d:
-        xj = shade[j]
-        for lane in range(LANES):
-            out[lane] -= xj * block[j, lane]
+        xj, yj = shade[j], shadow[j, start : start + n]
+        for k in range(n):
+            bound[k] -= xj * yj[k]
         j += 1
-    least = out[0]
-    for lane in range(LANES):
-        if out[lane] < least:
-            least = out[lane]
+
+
+def _least_of(values):
+    least = values[0]
+    for k in range(values.shape[0]):
+        if values[k] < least:
+            least = values[k]
     return least
 
 
-look = jit(_look, COARSE)  # INOUT out
+look = jit(_look, COARSE)  # INOUT bound
+least_of = jit(_least_of, COARSE)
 
 
 @jit
-def rough_search(state, scratch):  # INOUT scratch.rough, scratch.lowest
-    """Lower bounds for all nodes; returns the two nodes with the least."""
-    clock = state.clock[0]
-    n_blocks = (clock.n_nodes + LANES - 1) // LANES
-    best = second = EMPTY_LANE
-    first = runner_up = 0
-    b = clock.hot // LANES  # the last winner's block first: a tight bound spares the other blocks
-    for _ in range(n_blocks):
-        if b >= n_blocks:
-            b = 0
-        start = b * LANES
-        rough = scratch.rough[start : start + LANES]
-        scratch.lowest[b] = look(scratch.shade, state.shadow[b], rough)
-        if scratch.lowest[b] < second:
-            for lane in range(LANES):
-                if rough[lane] < best:
-                    best, second, first, runner_up = rough[lane], best, start + lane, first
-                elif rough[lane] < second:
-                    second, runner_up = rough[lane], start + lane
-        b += 1
-    return first, runner_up
+def rough_search(state, scratch):  # INOUT scratch.bound, scratch.least
+    """Lower bounds for all nodes; returns the number of bunches."""
+    n = (state.clock[0].n_nodes + 15) // 16 * 16  # whole vectors; columns without a node do no harm
+    for start in range(0, n, TILE):
+        look(scratch.shade, state.shadow, start, scratch.bound[start : min(start + TILE, n)])
+    n_bunches = (n + BUNCH - 1) // BUNCH
+    for b in range(n_bunches):
+        scratch.least[b] = least_of(scratch.bound[b * BUNCH : min((b + 1) * BUNCH, n)])
+    return n_bunches
+
+
+@jit
+def take_nearest(scratch, n_bunches, n_nodes, limit):  # INOUT scratch.bound, scratch.least
+    """The node with the least bound, which is taken out; or NONE when no bound is within the limit."""
+    b = 0
+    for i in range(1, n_bunches):
+        if scratch.least[i] < scratch.least[b]:
+            b = i
+    if not (scratch.least[b] <= limit and scratch.least[b] < NO_NODE):
+        return NONE
+    bunch = scratch.bound[b * BUNCH : min((b + 1) * BUNCH, n_nodes)]
+    k = 0
+    while bunch[k] != scratch.least[b]:
+        k += 1
+    bunch[k] = NO_NODE
+    scratch.least[b] = least_of(bunch)
+    return b * BUNCH + k
 
 
 @jit
@@ -187,7 +198,7 @@ def search_all(state, x):
 
 
 @jit
-def nearest_two(state, x, scratch):  # INOUT scratch, clock.hot, clock.strays, (shadow)
+def nearest_two(state, x, scratch):  # INOUT scratch, clock.strays, (shadow)
     """(first, second, distance to each): nearest nodes to x, ties to the lowest index."""
     clock = state.clock[0]
     if clock.strays > 4 * clock.n_nodes:  # the stream has left the anchor
@@ -196,18 +207,16 @@ def nearest_two(state, x, scratch):  # INOUT scratch, clock.hot, clock.strays, (
     if not norm < SAMPLE_LIMIT * SAMPLE_LIMIT:
         clock.strays += clock.n_nodes
         return search_all(state, x)
-    i, j = rough_search(state, scratch)
-    two = insert((NONE, NONE, np.inf, np.inf), i, distance(x, state.prototype[i]))
-    two = insert(two, j, distance(x, state.prototype[j]))
-    limit = rough_limit(norm, x.shape[0], two[3] * clock.unit)
-    n_measured = 0
-    for b in range((clock.n_nodes + LANES - 1) // LANES):
-        if scratch.lowest[b] <= limit:
-            for k in range(b * LANES, min((b + 1) * LANES, clock.n_nodes)):
-                if scratch.rough[k] <= limit and k != i and k != j:
-                    two = insert(two, k, distance(x, state.prototype[k]))
-                    n_measured += 1
-    clock.hot = two[0]
+    n_bunches = rough_search(state, scratch)
+    two = (NONE, NONE, np.inf, np.inf)
+    limit, n_measured = NO_NODE, 0
+    k = take_nearest(scratch, n_bunches, clock.n_nodes, limit)
+    while k != NONE:
+        two = insert(two, k, distance(x, state.prototype[k]))
+        n_measured += 1
+        if n_measured == 2:
+            limit = rough_limit(norm, x.shape[0], two[3] * clock.unit)
+        k = take_nearest(scratch, n_bunches, clock.n_nodes, limit)
     if n_measured > FEW:
         clock.strays += n_measured
     return two

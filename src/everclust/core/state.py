@@ -6,10 +6,10 @@ import numpy as np
 
 from .invariants import check as check
 from .jit import jit, record
-from .lanes import LANES, n_blocks
+from .lanes import LANES
 from .pairs import EMPTY, rehash
 from .readings import PUBLISHED, Reading
-from .search import EMPTY_LANE, NOT_ANCHORED
+from .search import NO_NODE, NOT_ANCHORED, SHADOW_PADDING
 
 SEED_NODES = 3  # so many samples become nodes without being asked
 
@@ -36,7 +36,6 @@ CLOCK = record(
     ("total_evidence", np.int64),
     ("unit", np.float64),  # of the shadow: see search.py
     ("strays", np.int64),
-    ("hot", np.int64),
 )
 NODE = record(
     ("usage", np.int64),  # M_k
@@ -95,12 +94,12 @@ def allocate(n_features: int, nodes: int = 1, seats: int = 1, pairs: int = 1, wi
         window=np.zeros((_doubled(window), n_features)),
         seat=np.zeros(_doubled(seats), SEAT),
         pair=np.zeros(_doubled(pairs), PAIR),
-        shadow=np.zeros((n_blocks(_doubled(nodes)), n_features + 1, LANES), np.float32),
+        shadow=np.zeros((n_features + 1, _doubled(nodes) + SHADOW_PADDING), np.float32),
     )
     state.clock["widest"] = -1.0
     state.clock["strays"] = NOT_ANCHORED
     state.pair["slot"] = EMPTY
-    state.shadow[:, n_features] = EMPTY_LANE
+    state.shadow[n_features] = NO_NODE
     return state
 
 
@@ -136,11 +135,14 @@ def grow(state: State) -> State:
         pairs=max(2 * clock.n_pairs + 1, len(state.pair)),
         window=max(2 * clock.interval, len(state.window)),
     )
-    for old, new in zip(state, bigger, strict=True):
+    for name in ("clock", "node", "prototype", "feature", "seat", "pair"):
+        old, new = getattr(state, name), getattr(bigger, name)
         new[: len(old)] = old
     rows = window_rows(state)
     bigger.window[: len(rows)] = rows
-    clock_of(bigger).window_head = len(rows) % len(bigger.window)
+    clock = clock_of(bigger)
+    clock.window_head = len(rows) % len(bigger.window)
+    clock.strays = NOT_ANCHORED
     rehash(bigger)
     return bigger
 

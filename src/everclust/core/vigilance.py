@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .jit import COARSE, jit, jit_allocating
+from .jit import COARSE, ORDERLESS, jit, jit_allocating
 from .lanes import LANES, copy_row, squared_distances
 from .quantiles import hazen
 from .spread import widest_scale
@@ -112,15 +112,32 @@ def add_row(state, similar, i):  # INOUT similar
     copy_row(similar.points[i // LANES, :, i % LANES], x)
 
 
-def _dot(a, b, n):
-    total = 0.0
+def _two_dots(row, a, b, n):
+    to_a = to_b = 0.0
     for k in range(n):
-        total += a[k] * b[k]
-    return total
+        to_a += row[k] * a[k]
+        to_b += row[k] * b[k]
+    return to_a, to_b
 
 
 # These sums only tell whether a determinant is above a bound, so they need not be taken in order.
-dot = jit(_dot, COARSE)
+two_dots = jit(_two_dots, COARSE)
+
+
+@jit
+def eliminate(factor, i, similarity):  # INOUT factor
+    """Row i of the Cholesky factor, two columns at a time; returns its pivot, the squared diagonal."""
+    row = factor[i]
+    pivot = 1.0
+    for j in range(0, i, 2):
+        a, b = factor[j], factor[min(j + 1, i)]
+        to_a, to_b = two_dots(row, a, b, j)
+        row[j] = (similarity[j] - to_a) * a[j]
+        pivot -= row[j] * row[j]
+        if j + 1 < i:
+            row[j + 1] = (similarity[j + 1] - to_b - row[j] * b[j]) * b[j + 1]
+            pivot -= row[j + 1] * row[j + 1]
+    return pivot
 
 
 @jit
@@ -133,27 +150,33 @@ def longest_stable(state, similar, n_probed):  # INOUT similar
     root_determinant = 1.0
     for i in range(n_probed):
         add_row(state, similar, i)
-        similarity, row = similar.rows[i], similar.factor[i]
-        pivot = 1.0
-        for j in range(i):
-            row[j] = (similarity[j] - dot(row, similar.factor[j], j)) * similar.factor[j, j]
-            pivot -= row[j] * row[j]
+        pivot = eliminate(similar.factor, i, similar.rows[i])
         if not pivot > 0.0:
             return i, i + 1
-        row[i] = 1.0 / math.sqrt(pivot)
+        similar.factor[i, i] = 1.0 / math.sqrt(pivot)
         root_determinant *= math.sqrt(pivot)
         if not root_determinant * root_determinant >= DETERMINANT_FLOOR:
             return i, i + 1
     return n_probed, n_probed
 
 
+def _raise(floor, values):
+    """floor = max(floor, values), number by number; returns the largest value."""
+    largest = 0.0
+    for j in range(values.shape[0]):
+        if values[j] > floor[j]:
+            floor[j] = values[j]
+        if values[j] > largest:
+            largest = values[j]
+    return largest
+
+
+raise_to = jit(_raise, ORDERLESS)  # INOUT floor
+
+
 @jit
 def threshold(similar, n, level):  # INOUT similar.closest
     """Quantile of u_i = max_{j≠i} S(i, j) over the n newest samples."""
-    rows, largest = similar.rows, similar.closest[:n]
     for i in range(n):
-        largest[i] = 0.0
-        for j in range(i):
-            largest[i] = max(largest[i], rows[i, j])
-            largest[j] = max(largest[j], rows[i, j])
-    return hazen(largest, level)
+        similar.closest[i] = raise_to(similar.closest[:i], similar.rows[i, :i])
+    return hazen(similar.closest[:n], level)
