@@ -272,7 +272,7 @@ class IDAT(CallbackSupportMixin, ClusterMixin, BaseEstimator):
             and np.vdot(X, X) < LARGEST  # false for NaN and infinities too
         )
 
-    def _reading(self, X: Any) -> tuple[Snapshot, np.ndarray]:
+    def _to_predict(self, X: Any) -> tuple[Snapshot, np.ndarray]:
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype="numeric")
         _refuse_overflow(X)
