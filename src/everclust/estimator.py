@@ -169,7 +169,7 @@ class IDAT(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         -------
         labels : ndarray of shape (n_samples,)
         """
-        return labels(*self._reading(X))
+        return labels(*self._to_predict(X))
 
     def score_samples(self, X: Any) -> np.ndarray:
         """Similarity of each row to the node that wins it, in (0, 1]; low means novel.
@@ -182,7 +182,7 @@ class IDAT(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         -------
         similarity : ndarray of shape (n_samples,)
         """
-        return similarities(*self._reading(X))
+        return similarities(*self._to_predict(X))
 
     def snapshot(self) -> Snapshot:
         """Frozen picture of the model: everything at one and the same moment.
