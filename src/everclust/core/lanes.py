@@ -9,6 +9,13 @@ import numpy as np
 from .jit import FUSED, jit
 
 LANES = 64
+STRIDE = 16  # float64 numbers that a vector loop takes in one go on common machines; the rest goes one by one
+
+
+@jit
+def whole_strides(n):
+    """n rounded up, for loops that may as well do a few more numbers as do the last ones singly."""
+    return (n + STRIDE - 1) // STRIDE * STRIDE
 
 
 @jit

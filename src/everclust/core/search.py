@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .jit import COARSE, jit, jit_allocating
-from .lanes import copy_row
+from .lanes import copy_row, whole_strides
 from .spread import ANCHOR, MEAN, present_scale
 
 SPACING = 2.0**-23  # of float32: twice the largest relative rounding error
@@ -139,7 +139,8 @@ least_of = jit(_least_of, COARSE)
 @jit
 def rough_search(state, scratch):  # INOUT scratch.bound, scratch.least
     """Lower bounds for all nodes; returns the number of bunches."""
-    n = (state.clock[0].n_nodes + 15) // 16 * 16  # whole vectors; columns without a node do no harm
+    # Whole vectors: columns without a node do no harm.
+    n = min(2 * whole_strides((state.clock[0].n_nodes + 1) // 2), state.shadow.shape[1])
     for start in range(0, n, TILE):
         look(scratch.shade, state.shadow, start, scratch.bound[start : min(start + TILE, n)])
     n_bunches = (n + BUNCH - 1) // BUNCH

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .jit import COARSE, ORDERLESS, jit, jit_allocating
-from .lanes import LANES, copy_row, squared_distances
+from .lanes import LANES, copy_row, squared_distances, whole_strides
 from .quantiles import hazen
 from .spread import widest_scale
 
@@ -87,13 +87,13 @@ class Similarities(NamedTuple):
 
 @jit_allocating
 def new_similarities(state, n):
+    """Room for n rows. Rows are whole blocks long, so that loops may run over their ends."""
     d = state.window.shape[1]
-    # The last row is as long as whole blocks, because distances come in whole blocks.
     n_blocks = (n + LANES - 1) // LANES
     return Similarities(
         np.empty((n, n_blocks * LANES)),
-        np.empty((n_blocks, d, LANES)),
-        np.empty((n, n)),
+        np.zeros((n_blocks, d, LANES)),
+        np.empty((n, n_blocks * LANES)),
         np.empty(n),
         1.0 / widest_scale(state),
     )
@@ -106,8 +106,9 @@ def add_row(state, similar, i):  # INOUT similar
     row = similar.rows[i]
     for b in range((i + LANES - 1) // LANES):
         start = b * LANES
-        squared_distances(x, similar.points[b], min(LANES, i - start), row[start : start + LANES])
-    for j in range(i):
+        n = min(LANES, whole_strides(i - start))
+        squared_distances(x, similar.points[b], n, row[start : start + LANES])
+    for j in range(whole_strides(i)):
         row[j] = 1.0 / (1.0 + similar.alpha * math.sqrt(row[j]))
     copy_row(similar.points[i // LANES, :, i % LANES], x)
 
@@ -128,10 +129,12 @@ two_dots = jit(_two_dots, COARSE)
 def eliminate(factor, i, similarity):  # INOUT factor
     """Row i of the Cholesky factor, two columns at a time; returns its pivot, the squared diagonal."""
     row = factor[i]
+    for j in range(row.shape[0]):
+        row[j] = 0.0
     pivot = 1.0
     for j in range(0, i, 2):
         a, b = factor[j], factor[min(j + 1, i)]
-        to_a, to_b = two_dots(row, a, b, j)
+        to_a, to_b = two_dots(row, a, b, whole_strides(j))
         row[j] = (similarity[j] - to_a) * a[j]
         pivot -= row[j] * row[j]
         if j + 1 < i:
