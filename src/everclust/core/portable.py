@@ -97,7 +97,10 @@ def _resume(state, evidence, edge):  # INOUT clock, node, seat, pair
     for k in range(clock.n_nodes):
         if state.node[k].active:
             clock.n_active += 1
-            watch(state, take_seat(state, k))
+            seat = take_seat(state, k)
+            # A node that got an edge after a quiet round is still listed, to be forgiven that round.
+            if state.seat[seat].degree == 0 or state.node[k].idle > 0:
+                watch(state, seat)
 
 
 def examine(scalars: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:

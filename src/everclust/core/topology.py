@@ -28,9 +28,9 @@ def take_seat(state, k):  # INOUT seat, node.seat, clock.n_seats
 
 @jit
 def watch(state, s):  # INOUT seat.loose, seat.is_loose, clock.n_loose
-    """List an active node without an edge: maintenance decides whether it is quiet."""
+    """List an active node: maintenance decides whether it is quiet, and unlists it if it has an edge."""
     clock = state.clock[0]
-    if state.seat[s].degree == 0 and not state.seat[s].is_loose:
+    if not state.seat[s].is_loose:
         state.seat[s].is_loose = True
         state.seat[clock.n_loose].loose = s
         clock.n_loose += 1
@@ -97,7 +97,7 @@ def release(state, s, evidence):  # INOUT seat.degree, node.gain
     if node.gain > 0:  # below zero is as good as zero to every rule
         node.gain -= evidence
     state.seat[s].degree -= 1
-    if node.active:
+    if node.active and state.seat[s].degree == 0:
         watch(state, s)
 
 

@@ -1,0 +1,168 @@
+"""The algorithms that are compared, by name.
+
+To add one, write a file that calls `register` and give it to ``everclust bench run --with``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from ..core.readings import PUBLISHED, WITHOUT_BOTH, WITHOUT_GROWTH, WITHOUT_SHRINKING, Reading, starting_at
+from ..estimator import IDAT
+
+Range = tuple[int, int] | tuple[float, float]
+
+
+def n_clusters(estimator: Any) -> tuple[int | None, int]:
+    """No nodes, and as many clusters as there are labels.
+
+    Parameters
+    ----------
+    estimator : estimator
+        With ``labels_``.
+
+    Returns
+    -------
+    nodes : None
+    clusters : int
+    """
+    return None, len(set(estimator.labels_))
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """An algorithm by name, and how to run it.
+
+    Parameters
+    ----------
+    name : str
+        For the command line and the store.
+    title : str
+        As the paper writes it.
+    make : callable
+        From a dict of parameters and a seed to a new estimator in scikit-learn's manner. It has `fit`,
+        and `partial_fit` if it is incremental; and `predict`, or else `labels_`.
+    count : callable, default=n_clusters
+        From a trained estimator to its numbers of nodes (None if it has none) and clusters, as the paper
+        counts them.
+    incremental : bool, default=False
+        Can it learn class after class?
+    space : dict, default={}
+        What is to be tuned: name of a parameter -> lowest and highest value, two integers or two floats.
+    ablation : bool, default=False
+        Is it a variant for the paper's ablation? Such run in the nonstationary setting only.
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> from everclust.benchmark.algorithms import Algorithm
+    >>> kmeans = Algorithm(
+    ...     "kmeans", "k-means", make=lambda params, seed: KMeans(**params, random_state=seed),
+    ...     space={"n_clusters": (2, 50)},
+    ... )
+    """
+
+    name: str
+    title: str
+    make: Callable[[dict[str, Any], int], Any]
+    count: Callable[[Any], tuple[int | None, int]] = n_clusters
+    incremental: bool = False
+    space: Mapping[str, Range] = field(default_factory=dict)
+    ablation: bool = False
+
+
+ALGORITHMS: dict[str, Algorithm] = {}
+
+
+def register(algorithm: Algorithm) -> None:
+    """Add an algorithm.
+
+    Parameters
+    ----------
+    algorithm : Algorithm
+
+    Raises
+    ------
+    ValueError
+        If another one has that name, or the name cannot be given on the command line.
+    """
+    name = algorithm.name
+    if name in GROUPS or not name or set(name) & set(", \n"):
+        raise ValueError(f"An algorithm cannot be called {name!r}; choose a word that is no group's name.")
+    if ALGORITHMS.setdefault(name, algorithm) != algorithm:
+        raise ValueError(f"There is an algorithm called {name!r} already; choose another name.")
+
+
+def algorithm_called(name: str) -> Algorithm:
+    """The algorithm of that name.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    algorithm : Algorithm
+
+    Raises
+    ------
+    ValueError
+        If there is none.
+    """
+    if name not in ALGORITHMS:
+        known = ", ".join([*ALGORITHMS, *GROUPS])
+        raise ValueError(f"There is no algorithm called {name!r}; choose from {known}.")
+    return ALGORITHMS[name]
+
+
+GROUPS: dict[str, Callable[[Algorithm], bool]] = {
+    "all": lambda algorithm: not algorithm.ablation,
+    "ablation": lambda algorithm: algorithm.ablation,
+}
+
+
+class _Variant(IDAT):
+    """IDAT in another reading."""
+
+    def save(self, path: str | Path) -> None:
+        """Refuse: a file holds no reading, so that it would go on learning as another algorithm."""
+        raise NotImplementedError("Variants of IDAT exist for the benchmark only and cannot be saved.")
+
+
+def _make_idat(params: dict[str, Any], seed: int) -> IDAT:
+    """IDAT draws nothing at random; it is the stream that depends on the seed."""
+    return IDAT(**params)
+
+
+def _make_variant(reading: Reading, params: dict[str, Any], seed: int) -> IDAT:
+    return type("IDATVariant", (_Variant,), {"_reading": reading})(**params)
+
+
+def _count_candidates(model: IDAT) -> tuple[int, int]:
+    return model.n_active_nodes_ or model.n_nodes_, model.n_clusters_
+
+
+def _register_variants() -> None:
+    readings = {
+        ("idat", "IDAT"): PUBLISHED,
+        ("idat-without-growth", "w/o Inc"): WITHOUT_GROWTH,
+        ("idat-without-shrinking", "w/o Dec"): WITHOUT_SHRINKING,
+        ("idat-without-both", "w/o All"): WITHOUT_BOTH,
+    }
+    for (name, title), reading in readings.items():
+        for first, suffix in ((2, ""), (500, "-500")):
+            if (reading, first) == (PUBLISHED, 2):
+                continue
+            make = partial(_make_variant, starting_at(first, reading))
+            title_of_column = f"{title} ({first})"
+            register(
+                Algorithm(name + suffix, title_of_column, make, _count_candidates, True, ablation=True)
+            )
+
+
+register(Algorithm("idat", "IDAT", _make_idat, _count_candidates, incremental=True))
+_register_variants()

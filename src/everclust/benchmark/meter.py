@@ -1,0 +1,81 @@
+"""How long a piece of work takes, and how much memory."""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+
+_STATUS = Path("/proc/self/status")
+_RESET = Path("/proc/self/clear_refs")
+
+
+class Stopwatch:
+    """Adds up the wall-clock and processor time of several stretches."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self.cpu_seconds = 0.0
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Let it run inside."""
+        wall, cpu = time.perf_counter(), time.process_time()
+        try:
+            yield
+        finally:
+            self.seconds += time.perf_counter() - wall
+            self.cpu_seconds += time.process_time() - cpu
+
+
+class MemoryMeter:
+    """By how much the resident memory of this process rose above what it was at the start, at most.
+
+    Linux can forget an earlier peak, so that each piece of work has its own. Elsewhere only a rise above
+    the highest peak so far is seen. Memory that was free already within the process is not counted.
+    """
+
+    def __init__(self) -> None:
+        _return_free_memory()
+        with suppress(OSError):
+            _RESET.write_text("5")
+        self._start = resident("VmRSS") or _highest()
+
+    def peak(self) -> int:
+        """Bytes since the start."""
+        return max(0, (resident("VmHWM") or _highest()) - self._start)
+
+
+def resident(field: str) -> int | None:
+    """A field of /proc/self/status in bytes, None where there is no such file."""
+    try:
+        lines = _STATUS.read_text().splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{field}:"))
+    except (OSError, StopIteration, ValueError):
+        return None
+
+
+def _highest() -> int:
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def _return_free_memory() -> None:
+    """Otherwise the work might use what earlier work has left in the process."""
+    trim = _trim()
+    if trim is not None:
+        trim(0)
+
+
+@cache
+def _trim() -> ctypes._NamedFuncPointer | None:
+    try:
+        return ctypes.CDLL(None).malloc_trim
+    except (OSError, AttributeError, TypeError):  # not glibc
+        return None

@@ -1,0 +1,34 @@
+"""What things are called in the report and in the paper."""
+
+from __future__ import annotations
+
+from .algorithms import ALGORITHMS
+from .catalogue import CATALOGUE
+
+IDAT = "idat"
+# The paper's columns. "Inc" lets the interval grow, "Dec" lets it shrink; the number is the first interval.
+ABLATION = [
+    f"idat{rule}{first}"
+    for rule in ("-without-both", "-without-shrinking", "-without-growth", "")
+    for first in ("", "-500")
+]
+
+
+def is_variant(algorithm: str) -> bool:
+    """Does it belong to the ablation only?"""
+    return algorithm in ALGORITHMS and ALGORITHMS[algorithm].ablation
+
+
+def algorithm_title(algorithm: str) -> str:
+    """The paper's column title, or the name itself."""
+    return ALGORITHMS[algorithm].title if algorithm in ALGORITHMS else algorithm
+
+
+def ablation_title(algorithm: str) -> str:
+    """The paper's column title in its tables of the ablation."""
+    return "IDAT (2)" if algorithm == IDAT else algorithm_title(algorithm)
+
+
+def dataset_title(dataset: str) -> str:
+    """As the paper writes it, or the name itself."""
+    return CATALOGUE[dataset].title if dataset in CATALOGUE else dataset

@@ -1,0 +1,145 @@
+"""A report as one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from html import escape
+from importlib.resources import files
+from itertools import groupby
+
+from .document import SYMBOLS, Block, Column, Document, Entry, Figures, Gallery, Grid, Key, Picture, Row, Section, Text
+
+FIGURE_SPACE = "\u2007"  # as wide as a digit
+LONG = 40  # characters from which on a column of words is given more room
+_HEAD = (
+    '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+    '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+    "<title>{title}</title>\n<style>\n{style}</style>\n</head>\n<body>\n<main>\n"
+)
+
+
+def page(document: Document) -> str:
+    """The document as HTML.
+
+    Parameters
+    ----------
+    document : Document
+
+    Returns
+    -------
+    html : str
+    """
+    style = (files(__package__) / "page.css").read_text(encoding="utf-8")
+    head = _HEAD.format(title=escape(document.title), style=style)
+    links = "\n".join(f'<a href="#{_anchor(s)}">{escape(s.title)}</a>' for s in document.sections)
+    header = f"<header>\n<h1>{escape(document.title)}</h1>\n<p>{inline(document.subtitle)}</p>\n"
+    header += f"<nav>\n{links}\n</nav>\n</header>\n"
+    return head + header + "".join(map(_section, document.sections)) + "</main>\n</body>\n</html>\n"
+
+
+def inline(text: str) -> str:
+    """Escaped, and `code` between backticks set as such."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
+
+
+def _anchor(section: Section) -> str:
+    return re.sub(r"\W+", "-", section.title.lower()).strip("-")
+
+
+def _section(section: Section) -> str:
+    blocks = "\n".join(map(_block, section.blocks))
+    return f'<section id="{_anchor(section)}">\n<h2>{escape(section.title)}</h2>\n{blocks}\n</section>\n'
+
+
+def _block(block: Block) -> str:
+    match block:
+        case Text():
+            return f"<p{_class(lead=block.lead)}>{inline(block.text)}</p>"
+        case Figures():
+            cards = (f"<div><dt>{escape(a)}</dt><dd>{escape(b)}</dd></div>" for a, b in block.figures)
+            return '<dl class="figures">' + "".join(cards) + "</dl>"
+        case Key():
+            return _key(block)
+        case Gallery():
+            kind = "gallery" if block.small else "gallery large"
+            return f'<div class="{kind}">\n' + "\n".join(map(_picture, block.pictures)) + "\n</div>"
+        case Grid():
+            return _grid(block)
+
+
+def _key(key: Key) -> str:
+    items = (
+        f'<li><b class="{verdict.name.lower()}">{SYMBOLS[verdict]}</b>{escape(meaning)}</li>'
+        for verdict, meaning in key.meanings
+    )
+    return '<ul class="key">' + "".join(items) + "</ul>"
+
+
+def _picture(picture: Picture) -> str:
+    words = picture.subtitle if picture.svg else picture.words
+    caption = f"<figcaption><b>{escape(picture.title)}</b><span>{escape(words)}</span></figcaption>"
+    drawing = f"<div>{picture.svg}</div>" if picture.svg else ""
+    return f"<figure>{caption}{drawing}</figure>"
+
+
+def _grid(grid: Grid) -> str:
+    widths = [
+        max((len(row.entries[k].spread) for row in grid.rows), default=0) for k in range(len(grid.columns))
+    ]
+    marked = [any(row.entries[k].verdict for row in grid.rows) for k in range(len(grid.columns))]
+    starts = _starts(grid.columns)
+    body = "\n".join(_row(row, grid.columns, widths, marked, starts) for row in grid.rows)
+    title = escape(grid.title)
+    table = f"<table>\n<thead>\n{_head(grid, starts)}\n</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
+    return f'<h3>{title}</h3>\n<div class="box" tabindex="0" role="region" aria-label="{title}">{table}</div>'
+
+
+def _starts(columns: Sequence[Column]) -> list[bool]:
+    """Does a group begin here? A line is drawn before it."""
+    before = ["", *(column.group for column in columns)]
+    return [column.group != last for column, last in zip(columns, before, strict=False)]
+
+
+def _head(grid: Grid, starts: Sequence[bool]) -> str:
+    grouped = any(column.group for column in grid.columns)
+    rows = []
+    if grouped:
+        spans = [(group, len(list(members))) for group, members in groupby(grid.columns, lambda c: c.group)]
+        cells = "".join(
+            f'<th{_class(group=True, first=bool(group))} colspan="{n}">{escape(group)}</th>' for group, n in spans
+        )
+        rows.append(f"<tr><th></th>{cells}</tr>")
+    cells = "".join(
+        f'<th scope="col"{_class(words=column.words, first=start)}>{escape(column.title)}</th>'
+        for column, start in zip(grid.columns, starts, strict=True)
+    )
+    rows.append(f'<tr><th scope="col">{escape(grid.head)}</th>{cells}</tr>')
+    return "\n".join(rows)
+
+
+def _row(
+    row: Row, columns: Sequence[Column], widths: Sequence[int], marked: Sequence[bool], starts: Sequence[bool]
+) -> str:
+    cells = "".join(map(_cell, row.entries, columns, widths, marked, starts))
+    return f'<tr{_class(total=row.total)}><th scope="row">{escape(row.title)}</th>{cells}</tr>'
+
+
+def _cell(entry: Entry, column: Column, width: int, marked: bool, start: bool) -> str:
+    """Spreads are padded and symbols given room, so that the digits of a column stand below each other."""
+    kind = _class(
+        muted=entry.muted and not entry.verdict,
+        words=column.words,
+        long=column.words and len(entry.text) > LONG,
+        first=start,
+        **({entry.verdict.name.lower(): True} if entry.verdict else {}),
+    )
+    spread = f" <small>±{FIGURE_SPACE * (width - len(entry.spread))}{entry.spread}</small>" if entry.spread else ""
+    symbol = f"<i>{SYMBOLS[entry.verdict] if entry.verdict else ''}</i>" if marked else ""
+    text = inline(entry.text) if column.words else escape(entry.text)
+    return f"<td{kind}>{text}{spread}{symbol}</td>"
+
+
+def _class(**present: bool) -> str:
+    names = " ".join(name for name, is_there in present.items() if is_there)
+    return f' class="{names}"' if names else ""

@@ -1,0 +1,132 @@
+import errno
+import importlib.util
+import shutil
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+
+from everclust.core import jit
+
+
+@pytest.fixture
+def compiling(monkeypatch):
+    """Compile even where NUMBA_DISABLE_JIT is set."""
+    monkeypatch.setattr(numba.config, "DISABLE_JIT", 0)
+
+
+@pytest.fixture
+def load(tmp_path, compiling):
+    """Load a module with a kernel anew, as another process would; its cache is next to it."""
+    path = tmp_path / "kernels.py"
+    path.write_text("from everclust.core.jit import kernel\n\n\n@kernel\ndef double(x):\n    return 2 * x\n")
+
+    def load_again():
+        spec = importlib.util.spec_from_file_location("kernels", path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module.double
+
+    return load_again
+
+
+def hits(compiled):
+    return sum(compiled.stats.cache_hits.values())
+
+
+def test_machine_code_is_kept_on_disk(load, tmp_path):
+    first = load()
+    assert (first(3), hits(first)) == (6, 0)
+    assert list(tmp_path.rglob("*.nbi"))
+    assert list(tmp_path.rglob("*.nbc"))
+    second = load()
+    assert (second(3), hits(second)) == (6, 1)
+
+
+def test_another_stamp_is_another_cache(load, monkeypatch):
+    load()(3)
+    monkeypatch.setattr(jit, "_STAMP", "after an edit")
+    later = load()
+    assert (later(3), hits(later)) == (6, 0)
+
+
+def test_stamp_changes_with_any_file(tmp_path, monkeypatch):
+    core = shutil.copytree(Path(jit.__file__).parent, tmp_path / "core")
+    monkeypatch.setattr(jit, "__file__", str(core / "jit.py"))
+    before = jit.source_stamp()
+    assert before == jit.source_stamp() == jit._STAMP
+    (core / "spread.py").write_text((core / "spread.py").read_text() + "# edited\n")
+    edited = jit.source_stamp()
+    (core / "another.py").touch()
+    added = jit.source_stamp()
+    (core / "another.py").rename(core / "renamed.py")
+    assert len({before, edited, added, jit.source_stamp()}) == 4
+
+
+def test_without_a_writable_folder_kernels_work_all_the_same(load, monkeypatch, tmp_path):
+    monkeypatch.setattr(jit._Impl, "_locator_classes", [])
+    assert load()(3) == 6
+    assert not list(tmp_path.rglob("*.nb?"))
+
+
+@pytest.mark.parametrize("content", [b"", b"garbage"])
+@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
+def test_an_unreadable_cache_is_as_good_as_none(content, suffix, load, tmp_path):
+    load()(3)
+    (file,) = tmp_path.rglob(f"*.{suffix}")
+    file.write_bytes(content)
+    later = load()
+    assert (later(3), hits(later)) == (6, 0)
+
+
+def test_a_full_disk_is_no_reason_to_fail(load, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(numba.core.caching.IndexDataCacheFile, "_save_index", refuse)
+    kernel = load()
+    assert kernel(3) == 6
+    assert kernel(3.5) == 7  # for another type the cache is not asked again
+
+
+def test_a_save_that_broke_off_does_not_revive_old_code(load, monkeypatch, tmp_path):
+    # The disk fills up after the new index was written and before the new machine code is.
+    def refuse(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    assert load()(3) == 6
+    source = tmp_path / "kernels.py"
+    source.write_text(source.read_text().replace("2 * x", "3 * x"))
+    monkeypatch.setattr(jit, "_STAMP", "after an edit")
+    with monkeypatch.context() as patch:
+        patch.setattr(numba.core.caching.IndexDataCacheFile, "_save_data", refuse)
+        assert load()(3) == 9
+    assert load()(3) == 9
+
+
+def test_parts_are_compiled_strictly(compiling):
+    def add(a, b, c):
+        return a + b + c
+
+    part = jit.jit(add)
+    assert part.targetoptions["fastmath"] is False
+    assert part.targetoptions["nogil"] is True
+    # A division by zero is infinite, as in NumPy, not an error.
+    inverse = jit.kernel(lambda x: 1.0 / x)
+    assert inverse(0.0) == np.inf
+
+
+def test_rows_have_named_fields(monkeypatch):
+    monkeypatch.setattr(numba.config, "DISABLE_JIT", 1)
+    rows = np.zeros(1, jit.record(("count", np.int64)))
+    rows[0].count = 3
+    assert rows["count"][0] == 3
+    monkeypatch.setattr(numba.config, "DISABLE_JIT", 0)
+    assert jit.record(("count", np.int64)) == np.dtype([("count", np.int64)])
+    assert jit.record(("count", np.int64)).type is np.void
+
+
+def test_parts_that_make_arrays(compiling):
+    zeros = jit.jit_allocating(lambda n: np.zeros(n))
+    assert jit.kernel(lambda n: zeros(n).sum())(3) == 0

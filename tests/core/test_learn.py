@@ -1,0 +1,57 @@
+import numpy as np
+import pytest
+
+from everclust.core.learn import learn
+from everclust.core.portable import export
+from everclust.core.readings import WITHOUT_BOTH, starting_at
+from everclust.core.state import clock_of, new_state
+
+
+def test_nothing_to_learn():
+    state = learn(new_state(2), np.empty((0, 2)))
+    assert clock_of(state).n_seen == 0
+
+
+def test_the_first_three_samples_are_nodes_even_if_they_coincide():
+    state = learn(new_state(2), np.ones((3, 2)))
+    clock = clock_of(state)
+    assert (clock.n_seen, clock.n_nodes, clock.n_active) == (3, 3, 0)
+    assert state.node["scale"][:3].tolist() == [1e-6] * 3
+
+
+def test_one_sample_after_another(model):
+    # V = 0, so every sample resonates with both of its nearest. Samples 1 and 1 meet nodes 0, 4 and 20:
+    # y_0 = 0 + 1/2, y_1 = 4 − 3/4; then y_0 = 1/2 + (1/2)/3, y_1 = 3.25 − 2.25/6.
+    state = model([[0], [4], [20]], interval=50, n_seen=51, square_sum=[9])
+    state = learn(state, np.array([[1.0], [1.0]]))
+    assert state.prototype[:3].ravel() == pytest.approx([2 / 3, 2.875, 20], rel=1e-15)
+    assert state.node["usage"][:3].tolist() == [3, 3, 1]
+    assert clock_of(state).n_seen == 53
+
+
+def test_room_is_made_on_the_way():
+    # Without recalibration V stays 0, but a first interval of 40 wants a window of 80 rows.
+    reading = starting_at(40, WITHOUT_BOTH)
+    state = learn(new_state(1, reading), np.arange(200.0)[:, None], reading)
+    clock = clock_of(state)
+    assert (clock.n_seen, clock.n_nodes, clock.window_size) == (200, 3, 80)
+    # Points ever farther out are all new to the model: 150 nodes need 256 rows.
+    first = new_state(1)
+    assert len(first.node) == 64
+    state = learn(first, (2.0 ** np.arange(150))[:, None])
+    assert clock_of(state).n_nodes == 150
+    assert len(state.node) == len(state.prototype) == 256
+
+
+def test_variant_without_both_never_recalibrates():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    state = learn(new_state(2, WITHOUT_BOTH), X, WITHOUT_BOTH)
+    scalars, _ = export(state)
+    assert scalars == {
+        "n_seen": 60,
+        "since_recalibration": 60,
+        "interval": 2,
+        "vigilance": 0.0,
+        "cluster_ratio": 0.0,
+    }
+    assert clock_of(state).n_nodes == 3
