@@ -202,3 +202,21 @@ def test_the_interpreter_is_free_meanwhile(method, monkeypatch):
     turns, seconds = progress_during(lambda: getattr(model, method)(X))
     assert seconds > 0.05
     assert turns > 100 * seconds
+
+
+def test_two_threads_that_begin_at_once_lose_nothing():
+    X = np.random.default_rng(0).normal(size=(400, 3))
+    for _ in range(20):
+        model = IDAT()
+        barrier = threading.Barrier(2)
+
+        def begin(rows, model=model, barrier=barrier):
+            barrier.wait()
+            model.partial_fit(rows)
+
+        threads = [threading.Thread(target=begin, args=(rows,)) for rows in (X[:200], X[200:])]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert model.n_samples_seen_ == 400

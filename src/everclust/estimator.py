@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -19,6 +20,7 @@ from .snapshot import Snapshot, labels, similarities, winners, winners_first
 if TYPE_CHECKING:
     import networkx
 
+_STARTING = threading.Lock()
 _INPUT = ("n_features_in_", "feature_names_in_")
 
 
@@ -126,11 +128,15 @@ class IDAT(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         -------
         self
         """
-        started = self.__sklearn_is_fitted__()
-        if not (started and self._is_plain(X, 2)):
-            X = self._checked(X, reset=not started)
-        if not started:
-            self._learner = self._new_learner(X.shape[1])
+        if not self.__sklearn_is_fitted__():
+            with _STARTING:  # two threads may begin at once, but only one of them makes the model
+                if not self.__sklearn_is_fitted__():
+                    X = self._checked(X, reset=True)
+                    self._learner = self._new_learner(X.shape[1])
+                    self._learner.learn(X)
+                    return self
+        if not self._is_plain(X, 2):
+            X = self._checked(X, reset=False)
         self.__dict__.pop("labels_", None)
         self._learner.learn(X)
         return self

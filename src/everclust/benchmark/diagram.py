@@ -74,9 +74,8 @@ def _axis(scale: _Scale) -> list[str]:
     for rank in range(1, scale.n_algorithms + 1):
         parts.append(line(scale.at(rank), AXIS_Y - 6, scale.at(rank), AXIS_Y, "axis"))
         parts.append(text(scale.at(rank), AXIS_Y - 11, str(rank), "middle", "tick"))
-    for rank in range(1, scale.n_algorithms):
-        parts.append(line(scale.at(rank + 0.5), AXIS_Y - 3, scale.at(rank + 0.5), AXIS_Y, "axis"))
-    return parts
+    halves = (scale.at(rank + 0.5) for rank in range(1, scale.n_algorithms))
+    return [*parts, *(line(x, AXIS_Y - 3, x, AXIS_Y, "axis") for x in halves)]
 
 
 def _ruler(scale: _Scale, difference: float) -> list[str]:

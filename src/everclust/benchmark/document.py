@@ -80,6 +80,7 @@ class Gallery(NamedTuple):
 
     pictures: Sequence[Picture]
     small: bool = True
+    title: str = ""
 
 
 Block = Grid | Text | Figures | Key | Gallery
@@ -98,3 +99,8 @@ class Document(NamedTuple):
     title: str
     subtitle: str
     sections: Sequence[Section]
+
+
+def explained(title: str, words: str, blocks: Sequence[Block]) -> Section:
+    """A section with a paragraph first; empty if there is nothing to explain."""
+    return Section(title, [Text(words), *blocks] if blocks else [])

@@ -17,8 +17,8 @@ MEANINGS = [
     (Verdict.BEYOND, "farther off"),
 ]
 RULE = (
-    "A cell is the mean of a measure over the runs on one data set. It agrees if it lies within one published "
-    "standard deviation of the published mean, our own mean being allowed its standard error."
+    "A cell is the mean of a measure over the runs on one data set. It agrees if it lies within one "
+    "published standard deviation of the published mean, our own mean being allowed its standard error."
 )
 
 
@@ -57,7 +57,9 @@ def _strictly(cells: Sequence[Comparison]) -> str:
 def _left_out(outcomes: Outcomes, cells: Sequence[Comparison]) -> str:
     algorithms = dict.fromkeys(cell.algorithm for cell in cells)
     missing = sum(not_at_hand(outcomes, algorithm, settings_of(outcomes)) for algorithm in algorithms)
-    return f"The paper has {missing} more for which there is no result here; they are not counted." * bool(missing)
+    return f"The paper has {missing} more for which there is no result here; they are not counted." * bool(
+        missing
+    )
 
 
 def _share(part: int, whole: int) -> str:
@@ -69,7 +71,10 @@ def _tallies(cells: Sequence[Comparison]) -> Grid:
     kinds: dict[tuple[str, str, str], list[Comparison]] = {}
     for cell in cells:
         kinds.setdefault((_family(cell), cell.setting, cell.measure.title), []).append(cell)
-    rows = [_tally_row(f"{family}, {setting}", title, members) for (family, setting, title), members in kinds.items()]
+    rows = [
+        _tally_row(f"{family}, {setting}", title, members)
+        for (family, setting, title), members in kinds.items()
+    ]
     for family in dict.fromkeys(family for family, *_ in kinds):
         members = [cell for cell in cells if _family(cell) == family]
         rows.append(_tally_row(f"{family}, all", "", members, total=True))

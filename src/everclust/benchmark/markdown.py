@@ -5,7 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from .document import SYMBOLS, Block, Column, Document, Entry, Figures, Gallery, Grid, Key, Picture, Section, Text
+from .document import (
+    SYMBOLS,
+    Block,
+    Column,
+    Document,
+    Entry,
+    Figures,
+    Gallery,
+    Grid,
+    Key,
+    Picture,
+    Section,
+    Text,
+)
 
 
 def markdown(document: Document) -> str:
@@ -41,7 +54,8 @@ def _block(block: Block) -> str:
         case Key():
             return "\n".join(f"- {SYMBOLS[verdict]} {plain(meaning)}" for verdict, meaning in block.meanings)
         case Gallery():
-            return "\n".join(map(_picture, block.pictures))
+            title = f"### {plain(block.title)}\n\n" if block.title else ""
+            return title + "\n".join(map(_picture, block.pictures))
         case Grid():
             return _grid(block)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .algorithms import ALGORITHMS
 from .catalogue import CATALOGUE
+from .outcomes import Outcomes, algorithms_of
 
 IDAT = "idat"
 # The paper's columns. "Inc" lets the interval grow, "Dec" lets it shrink; the number is the first interval.
@@ -17,6 +18,11 @@ ABLATION = [
 def is_variant(algorithm: str) -> bool:
     """Does it belong to the ablation only?"""
     return algorithm in ALGORITHMS and ALGORITHMS[algorithm].ablation
+
+
+def main_algorithms(outcomes: Outcomes, setting: str = "") -> list[str]:
+    """All that were run but the variants of the ablation."""
+    return [name for name in algorithms_of(outcomes, setting) if not is_variant(name)]
 
 
 def algorithm_title(algorithm: str) -> str:

@@ -8,7 +8,21 @@ from html import escape
 from importlib.resources import files
 from itertools import groupby
 
-from .document import SYMBOLS, Block, Column, Document, Entry, Figures, Gallery, Grid, Key, Picture, Row, Section, Text
+from .document import (
+    SYMBOLS,
+    Block,
+    Column,
+    Document,
+    Entry,
+    Figures,
+    Gallery,
+    Grid,
+    Key,
+    Picture,
+    Row,
+    Section,
+    Text,
+)
 
 FIGURE_SPACE = "\u2007"  # as wide as a digit
 LONG = 40  # characters from which on a column of words is given more room
@@ -62,8 +76,7 @@ def _block(block: Block) -> str:
         case Key():
             return _key(block)
         case Gallery():
-            kind = "gallery" if block.small else "gallery large"
-            return f'<div class="{kind}">\n' + "\n".join(map(_picture, block.pictures)) + "\n</div>"
+            return _gallery(block)
         case Grid():
             return _grid(block)
 
@@ -74,6 +87,12 @@ def _key(key: Key) -> str:
         for verdict, meaning in key.meanings
     )
     return '<ul class="key">' + "".join(items) + "</ul>"
+
+
+def _gallery(gallery: Gallery) -> str:
+    title = f"<h3>{escape(gallery.title)}</h3>\n" if gallery.title else ""
+    pictures = "\n".join(map(_picture, gallery.pictures))
+    return f"{title}<div{_class(gallery=True, large=not gallery.small)}>\n{pictures}\n</div>"
 
 
 def _picture(picture: Picture) -> str:
@@ -107,7 +126,8 @@ def _head(grid: Grid, starts: Sequence[bool]) -> str:
     if grouped:
         spans = [(group, len(list(members))) for group, members in groupby(grid.columns, lambda c: c.group)]
         cells = "".join(
-            f'<th{_class(group=True, first=bool(group))} colspan="{n}">{escape(group)}</th>' for group, n in spans
+            f'<th{_class(group=True, first=bool(group))} colspan="{n}">{escape(group)}</th>'
+            for group, n in spans
         )
         rows.append(f"<tr><th></th>{cells}</tr>")
     cells = "".join(
@@ -134,7 +154,9 @@ def _cell(entry: Entry, column: Column, width: int, marked: bool, start: bool) -
         first=start,
         **({entry.verdict.name.lower(): True} if entry.verdict else {}),
     )
-    spread = f" <small>±{FIGURE_SPACE * (width - len(entry.spread))}{entry.spread}</small>" if entry.spread else ""
+    spread = (
+        f" <small>±{FIGURE_SPACE * (width - len(entry.spread))}{entry.spread}</small>" if entry.spread else ""
+    )
     symbol = f"<i>{SYMBOLS[entry.verdict] if entry.verdict else ''}</i>" if marked else ""
     text = inline(entry.text) if column.words else escape(entry.text)
     return f"<td{kind}>{text}{spread}{symbol}</td>"

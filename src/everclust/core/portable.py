@@ -41,11 +41,11 @@ def export(state: State) -> tuple[dict[str, Any], Arrays]:
 
 
 def _evidence(state: State) -> np.ndarray:
-    """(i, j, count) of every pair with evidence."""
+    """(i, j, count) of every pair with evidence, i < j, sorted: equal models make equal files."""
     pairs = state.pair[: clock_of(state).n_pairs]
     pairs = pairs[pairs["evidence"] > 0]
     ends = np.sort(state.seat["node"][np.stack([pairs["a"], pairs["b"]])], axis=0)
-    return np.stack([*ends, pairs["evidence"]], axis=1)
+    return np.stack([*ends, pairs["evidence"]], axis=1)[np.lexsort(ends[::-1])]
 
 
 def restore(scalars: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> State:

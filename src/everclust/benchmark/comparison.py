@@ -1,0 +1,65 @@
+"""Two stores side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+MEASURES = ("ari", "ami", "ai_ari", "ai_ami", "bwt_ari", "bwt_ami", "nodes", "clusters", "train_seconds")
+Row = dict[str, Any]
+Place = tuple[str, str, str]  # algorithm, data set, setting
+
+
+class Difference(NamedTuple):
+    """A measure's mean over the runs of two stores."""
+
+    algorithm: str
+    dataset: str
+    setting: str
+    measure: str
+    first: float
+    second: float
+    n_first: int
+    n_second: int
+
+    @property
+    def difference(self) -> float:
+        """The second mean less the first."""
+        return self.second - self.first
+
+
+def differences(first: Iterable[Row], second: Iterable[Row]) -> list[Difference]:
+    """Every mean that both stores have.
+
+    Parameters
+    ----------
+    first, second : iterable of dict
+        Rows, as `Store.results` gives them. Those that are not ok are left out.
+
+    Returns
+    -------
+    differences : list of Difference
+    """
+    ours, theirs = _by_place(first), _by_place(second)
+    found = []
+    for place in [place for place in ours if place in theirs]:
+        for measure in MEASURES:
+            one, other = _values(ours[place], measure), _values(theirs[place], measure)
+            if len(one) and len(other):
+                means = float(one.mean()), float(other.mean())
+                found.append(Difference(*place, measure, *means, len(one), len(other)))
+    return found
+
+
+def _by_place(rows: Iterable[Row]) -> dict[Place, list[Row]]:
+    places: dict[Place, list[Row]] = {}
+    for row in rows:
+        if row["status"] == "ok":
+            places.setdefault((row["algorithm"], row["dataset"], row["setting"]), []).append(row)
+    return places
+
+
+def _values(rows: list[Row], measure: str) -> np.ndarray:
+    return np.array([row[measure] for row in rows if row[measure] is not None], dtype=float)

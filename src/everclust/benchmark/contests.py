@@ -1,0 +1,92 @@
+"""Who is better: ranks and critical-difference diagrams, of the algorithms and of the ablation."""
+
+from __future__ import annotations
+
+from .document import Block, Gallery, Picture, Section, explained
+from .names import ABLATION, IDAT, ablation_title, algorithm_title, is_variant, main_algorithms
+from .outcomes import (
+    AI_AMI,
+    AI_ARI,
+    AMI,
+    ARI,
+    BWT_AMI,
+    BWT_ARI,
+    CLUSTERS,
+    NODES,
+    Outcomes,
+    algorithms_of,
+    settings_of,
+)
+from .ranking import (
+    can_compare,
+    our_idat_among_printed,
+    our_scores,
+    printed_scores,
+    rank_grid,
+    verdict_picture,
+)
+from .tables import score_grid
+
+NONSTATIONARY = "nonstationary"
+FULL = 6  # algorithms in the paper's nonstationary table
+
+
+def ranking(outcomes: Outcomes) -> Section:
+    words = (
+        "On each data set the algorithms are ranked by their mean score, rounded to three decimals; 1 is "
+        "best, equals share their ranks, and those without a result share the worst. If the Friedman test "
+        "finds that they differ (p < 0.05), a diagram shows the mean ranks, best at the left: a thick bar "
+        "joins those that Nemenyi's test cannot tell apart, which are less than the critical difference (CD) "
+        "apart."
+    )
+    pictures = [verdict_picture(printed_scores(measure)) for measure in (ARI, AMI)]
+    grids: list[Block] = []
+    if (
+        IDAT in main_algorithms(outcomes, NONSTATIONARY)
+        and len(main_algorithms(outcomes, NONSTATIONARY)) < FULL
+    ):
+        mixed = [(measure, our_idat_among_printed(outcomes, measure)) for measure in (ARI, AMI)]
+        pictures += [verdict_picture(scores) for _, scores in mixed if can_compare(scores)]
+        grids.append(rank_grid("Our IDAT among the paper's rivals", mixed, [algorithm_title(IDAT)]))
+    for setting in settings_of(outcomes):
+        pictures += _our_pictures(outcomes, setting)
+        grids += _our_ranks(outcomes, setting)
+    return explained("Ranks", words, [Gallery(pictures, small=False), *grids])
+
+
+def _our_pictures(outcomes: Outcomes, setting: str) -> list[Picture]:
+    measures = (ARI, AMI, *((AI_ARI, BWT_ARI, AI_AMI, BWT_AMI) if setting == NONSTATIONARY else ()))
+    tables = [
+        our_scores(outcomes, setting, main_algorithms(outcomes, setting), measure) for measure in measures
+    ]
+    return [verdict_picture(scores) for scores in tables if can_compare(scores)]
+
+
+def _our_ranks(outcomes: Outcomes, setting: str) -> list[Block]:
+    algorithms = main_algorithms(outcomes, setting)
+    if len(algorithms) < 2:
+        return []
+    names = [algorithm_title(algorithm) for algorithm in algorithms]
+    tables = [(measure, our_scores(outcomes, setting, algorithms, measure)) for measure in (ARI, AMI)]
+    return [
+        rank_grid(f"{measure.title} ranks, {setting}", [(measure, scores)], names)
+        for measure, scores in tables
+    ]
+
+
+def ablation(outcomes: Outcomes) -> Section:
+    words = (
+        "IDAT without letting the interval Λ grow (w/o Inc), shrink (w/o Dec) or either (w/o All), each "
+        "beginning with Λ = 2 and with Λ = 500, in the nonstationary setting. The paper's scores are not at "
+        "hand, its nodes and clusters are."
+    )
+    variants = [name for name in ABLATION if name in algorithms_of(outcomes, NONSTATIONARY)]
+    if not any(map(is_variant, variants)):
+        return Section("Ablation", [])
+    tables = [
+        our_scores(outcomes, NONSTATIONARY, variants, measure, ablation_title) for measure in (ARI, AMI)
+    ]
+    pictures = [verdict_picture(scores) for scores in tables if can_compare(scores)]
+    measures = (NODES, CLUSTERS, ARI, AMI, AI_ARI, BWT_ARI, AI_AMI, BWT_AMI)
+    grids = [score_grid(outcomes, NONSTATIONARY, variants, [m], title=ablation_title) for m in measures]
+    return explained("Ablation", words, [Gallery(pictures, small=False), *grids])

@@ -1,0 +1,99 @@
+"""A job in a process of its own, which can be stopped when it takes too long or too much."""
+
+from __future__ import annotations
+
+import atexit
+from collections.abc import Iterator
+from concurrent.futures import TimeoutError as TookTooLong
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from joblib.externals.loky import ProcessPoolExecutor
+
+from .algorithms import Algorithm
+from .jobs import Job, Result, now, perform
+from .meter import resident
+
+IDLE = 60  # seconds after which a process that has nothing to do, or nobody to do it for, ends
+
+
+class Limits(NamedTuple):
+    """What a job may take; None is no limit."""
+
+    seconds: float | None = None
+    memory: int | None = None
+    """Bytes above what the process needs anyway."""
+
+
+_process: ProcessPoolExecutor | None = None  # one, used again and again until it has to be stopped
+
+
+def perform_isolated(job: Job, algorithm: Algorithm, limits: Limits) -> Result:
+    """Do a job in another process, within limits. Whatever goes wrong is in the result.
+
+    Parameters
+    ----------
+    job : Job
+    algorithm : Algorithm
+        The one that the job names.
+    limits : Limits
+
+    Returns
+    -------
+    result : Result
+    """
+    started = now()
+    try:
+        return _ready().submit(_perform_within, job, algorithm, limits.memory).result(limits.seconds)
+    except TookTooLong:
+        stop()
+        return Result(job, "timeout", f"Not finished after {limits.seconds:g} s.", started_at=started)
+    except BrokenProcessPool as error:
+        stop()
+        killed = "SIGKILL" in str(error)  # by the system, for want of memory
+        why = "for want of memory" if killed else "by a crash"
+        return Result(job, "memory" if killed else "failed", f"The process was ended {why}.", started_at=started)
+
+
+def _ready() -> ProcessPoolExecutor:
+    """The process, which has loaded all it needs: that does not count against the limit."""
+    global _process
+    if _process is None:
+        _process = ProcessPoolExecutor(max_workers=1, timeout=IDLE)
+        atexit.register(stop)
+    _process.submit(now).result()
+    return _process
+
+
+def stop() -> None:
+    """End the process, whatever it is doing."""
+    global _process
+    if _process is not None:
+        _process.shutdown(kill_workers=True)
+        _process = None
+        atexit.unregister(stop)
+
+
+def _perform_within(job: Job, algorithm: Algorithm, memory: int | None) -> Result:
+    with _limited_memory(memory):
+        return perform(job, algorithm)
+
+
+@contextmanager
+def _limited_memory(limit: int | None) -> Iterator[None]:
+    """Let allocations fail that exceed the limit, where the system can."""
+    if limit is None:
+        yield
+        return
+    try:
+        import resource
+    except ImportError:  # Windows
+        yield
+        return
+    before: Any = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, ((resident("VmData") or 0) + limit, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, before)

@@ -1,0 +1,91 @@
+"""What went wrong, and how the results were made."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from .document import Column, Entry, Grid, Row, Section, explained
+from .names import algorithm_title, dataset_title
+from .outcomes import DONE, Outcomes, Result
+
+STATUS_WORDS = {
+    "failed": "failed",
+    "timeout": "took too long",
+    "memory": "needed too much memory",
+    "missing": "data set not at hand",
+}
+LONGEST_ERROR = 300
+
+
+def failures(outcomes: Outcomes) -> Section:
+    """Jobs without a result."""
+    rows = [
+        row for (_, dataset, setting), runs in outcomes.items() for row in _failures(dataset, setting, runs)
+    ]
+    columns = [Column("Algorithm", words=True), Column("Setting", words=True), Column("Runs")]
+    columns += [Column("What happened", words=True), Column("Message", words=True)]
+    words = "Runs that are missing above. A mean is over the runs that did finish; N/A or OOM where none did."
+    return explained(
+        "What did not finish", words, [Grid("Runs without a result", columns, rows)] if rows else []
+    )
+
+
+def _failures(dataset: str, setting: str, runs: list[Result]) -> list[Row]:
+    """A row for everything that happened, with how often it did."""
+    counted: Counter[tuple[str, str]] = Counter(
+        (run["status"], _short(run.get("error"))) for run in runs if run["status"] != DONE
+    )
+    title = algorithm_title(runs[0]["algorithm"])
+    return [
+        Row(
+            dataset_title(dataset),
+            [*map(Entry, (title, setting, f"{n} of {len(runs)}", STATUS_WORDS.get(status, status), error))],
+        )
+        for (status, error), n in counted.items()
+    ]
+
+
+def _short(error: str | None) -> str:
+    text = " ".join((error or "").split())
+    return text if len(text) <= LONGEST_ERROR else f"{text[:LONGEST_ERROR]}…"
+
+
+def provenance(outcomes: Outcomes) -> Section:
+    """Versions, machines and dates."""
+    runs = [run for of_place in outcomes.values() for run in of_place]
+    facts = [("Runs", _statuses(runs)), ("Seeds", _span(run["seed"] for run in runs))]
+    facts += [("Learning took", f"{sum(run.get('train_seconds') or 0 for run in runs):.0f} s in all")]
+    for key, title in (("started_at", "From"), ("finished_at", "To")):
+        times = sorted(run[key] for run in runs if run.get(key))
+        facts += [(title, _to_the_minute(times[0 if title == "From" else -1]))] if times else []
+    facts += [("Versions", _all_values(run.get("versions") for run in runs))]
+    facts += [("Machine", _all_values(run.get("machine") for run in runs))]
+    rows = [Row(title, [Entry(fact)]) for title, fact in facts if fact]
+    return Section(
+        "How it was made", [Grid("Where the numbers come from", [Column("", words=True)], rows, head="")]
+    )
+
+
+def _statuses(runs: list[Result]) -> str:
+    counted = Counter(run["status"] for run in runs)
+    return ", ".join(f"{n} {status}" for status, n in counted.most_common())
+
+
+def _span(seeds: Iterable[int]) -> str:
+    known = sorted(set(seeds))
+    together = known == list(range(known[0], known[-1] + 1)) and len(known) > 1
+    return f"{known[0]} to {known[-1]}" if together else ", ".join(map(str, known))
+
+
+def _to_the_minute(time: str) -> str:
+    return f"{time[:16].replace('T', ' ')} UTC"
+
+
+def _all_values(dicts: Iterable[Mapping[str, object] | str | None]) -> str:
+    """Every key with all its values."""
+    values: dict[str, dict[str, None]] = {}
+    for found in dicts:
+        for key, value in found.items() if isinstance(found, Mapping) else [("", found)] if found else []:
+            values.setdefault(key.replace("_", " "), {})[str(value)] = None
+    return ", ".join(f"{key} {' and '.join(each)}".strip() for key, each in values.items())

@@ -1,0 +1,159 @@
+"""Many jobs across cores: what is done is kept, what goes wrong is told, and nothing stops the rest."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+
+from joblib import Parallel, delayed
+from joblib.parallel import get_active_backend
+
+from .algorithms import Algorithm, algorithm_called
+from .datasets import data_folder
+from .isolation import Limits, perform_isolated
+from .jobs import Job, Result, perform
+from .store import Store
+
+AT_ONCE = 4  # jobs per core between two looks at a back-end that only answers when all are done
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What became of the jobs.
+
+    Parameters
+    ----------
+    skipped : int
+        Jobs that were in the store already.
+    statuses : dict
+        How many others ended in which way.
+    seconds : float
+    """
+
+    skipped: int
+    statuses: dict[str, int]
+    seconds: float
+
+
+def run(
+    jobs: Iterable[Job],
+    store: Store,
+    *,
+    n_jobs: int = 1,
+    limit_seconds: float | None = None,
+    limit_memory: int | None = None,
+    retry: bool = False,
+    progress: Callable[[Result], None] | None = None,
+) -> Summary:
+    """Do all jobs that are not in the store, and write each result into it as it comes.
+
+    What is in the store is never done again, so a run that was killed goes on where it was. The jobs go
+    through joblib: inside ``joblib.parallel_config(backend="dask")`` they run there.
+
+    Parameters
+    ----------
+    jobs : iterable of Job
+    store : Store
+    n_jobs : int, default=1
+        Processes at the same time, -1 for one per core.
+    limit_seconds, limit_memory : float, int, optional
+        What one job may take, in seconds, and in bytes above what the process needs anyway.
+    retry : bool, default=False
+        Do those again that were not successful.
+    progress : callable, optional
+        Called with each result, after it was written.
+
+    Returns
+    -------
+    summary : Summary
+
+    Raises
+    ------
+    ValueError
+        If a job names an algorithm that there is not.
+    StoreError
+        If a result cannot be written.
+
+    Examples
+    --------
+    >>> from everclust.benchmark.jobs import Job
+    >>> from everclust.benchmark.runner import run
+    >>> from everclust.benchmark.store import Store
+    >>> with Store("results.sqlite") as store:  # doctest: +SKIP
+    ...     run([Job("idat", "iris", "stationary", seed) for seed in range(1, 31)], store, n_jobs=2)
+    """
+    started = time.perf_counter()
+    wanted = list(dict.fromkeys(jobs))
+    todo = remaining(wanted, store, retry=retry)
+    statuses: Counter[str] = Counter()
+    for result in results(todo, n_jobs=n_jobs, limits=Limits(limit_seconds, limit_memory)):
+        store.add(result)
+        statuses[result.status] += 1
+        if progress is not None:
+            progress(result)
+    return Summary(len(wanted) - len(todo), dict(statuses), time.perf_counter() - started)
+
+
+def remaining(jobs: Iterable[Job], store: Store, *, retry: bool = False) -> list[Job]:
+    """Jobs that are not in the store.
+
+    Parameters
+    ----------
+    jobs : iterable of Job
+    store : Store
+    retry : bool, default=False
+        With those that were not successful.
+
+    Returns
+    -------
+    jobs : list of Job
+    """
+    done = store.done(retry=retry)
+    return [job for job in jobs if job.key not in done]
+
+
+def results(jobs: list[Job], *, n_jobs: int = 1, limits: Limits | None = None) -> Iterator[Result]:
+    """Do jobs and yield what comes out, in the order in which they finish.
+
+    Parameters
+    ----------
+    jobs : list of Job
+    n_jobs : int, default=1
+    limits : Limits, optional
+
+    Yields
+    ------
+    result : Result
+    """
+    limits = limits or Limits()
+    left = {job: algorithm_called(job.algorithm) for job in jobs}
+    try:
+        for result in _in_parallel(dict(left), n_jobs, None if limits == Limits() else limits):
+            del left[result.job]
+            yield result
+    except BrokenProcessPool:  # a job took its worker with it: the rest each where it can do no harm
+        yield from _in_parallel(left, n_jobs, limits)
+
+
+def _in_parallel(jobs: dict[Job, Algorithm], n_jobs: int, limits: Limits | None) -> Iterator[Result]:
+    folder = str(data_folder())
+    calls = [delayed(_work)(job, algorithm, limits, folder) for job, algorithm in jobs.items()]
+    backend, _ = get_active_backend()
+    if getattr(backend, "supports_return_generator", False):
+        # One by one: a batch would be lost as a whole when the run is killed.
+        yield from Parallel(n_jobs, return_as="generator_unordered", batch_size=1)(calls)
+        return
+    parallel = Parallel(n_jobs, batch_size=1)
+    step = AT_ONCE * max(1, backend.effective_n_jobs(n_jobs))
+    for start in range(0, len(calls), step):
+        yield from parallel(calls[start : start + step])
+
+
+def _work(job: Job, algorithm: Algorithm, limits: Limits | None, folder: str) -> Result:
+    """What a worker does. Workers outlive a run, and so must be told where the data are."""
+    os.environ["EVERCLUST_DATA"] = folder
+    return perform(job, algorithm) if limits is None else perform_isolated(job, algorithm, limits)

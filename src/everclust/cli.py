@@ -1,0 +1,21 @@
+"""The command `everclust`."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Run the command line, or say what it needs.
+
+    Examples
+    --------
+    On the command line, ``everclust --help`` shows what there is.
+    """
+    try:
+        from .commands import app
+    except ImportError as error:
+        if error.name not in ("typer", "rich"):
+            raise
+        sys.exit("The command line needs Typer and Rich: pip install 'everclust[cli]'")
+    app()
