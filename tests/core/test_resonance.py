@@ -95,8 +95,16 @@ def test_nodes_used_once_do_not_lower_the_bar(met):
     assert len(after["evidence"]) == 0
 
 
-@pytest.mark.parametrize("usage", [[9, 2, 4], [2, 9, 4]])
-def test_both_must_be_busy(usage, met):
+@pytest.mark.parametrize(
+    "usage",
+    [
+        [9, 2, 4],  # 10, 3 and 4 after use: the second is below the mean
+        [2, 9, 4],
+        [4, 6, 3],  # 5, 7 and 3: the first is as busy as the mean, no more
+        [6, 4, 3],
+    ],
+)
+def test_both_must_be_busier_than_average(usage, met):
     after = met(1, usage=usage)
     assert not after["active"].any()
     assert len(after["evidence"]) == 0

@@ -45,7 +45,7 @@ def test_evidence_of_a_retired_node_raises_the_bar(model, compiled):
         assert edges(state).tolist() == []
     compiled(topology.add_evidence)(state, 0, 1)
     assert edges(state).tolist() == [[0, 1]]
-    assert export(state)[1]["evidence"].tolist() == [[1, 2, 3], [0, 1, 4]]
+    assert export(state)[1]["evidence"].tolist() == [[0, 1, 4], [1, 2, 3]]
     assert state.node["gain"][:4].tolist() == [4, 4, 0, 0]
 
 
