@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 READY = $(VENV)/.ready
 
-.PHONY: demo test check fix bench fidelity coverage build clean
+.PHONY: demo test check fix bench fidelity paper coverage build clean
 
 demo: $(READY)
 	@$(BIN)/python benchmarks/demo.py
@@ -34,6 +34,11 @@ bench: $(READY)
 
 fidelity: $(READY)
 	$(BIN)/python benchmarks/fidelity.py
+
+# IDAT and its ablation on every data set at hand, 30 runs each, as a report in docs/.
+paper: $(READY)
+	$(BIN)/everclust bench run --algorithms idat,ablation --seeds 30 --shuffles 4 --store everclust_paper.sqlite
+	$(BIN)/everclust bench report --store everclust_paper.sqlite --html docs/report.html --markdown docs/report.md
 
 build: $(READY)
 	$(BIN)/python -m build

@@ -137,7 +137,7 @@ def no_hidden_growth() -> None:
         per_node.append(took / np.mean(nodes) * 1e3)
         memory = sum(array.nbytes for array in model._learner.state) / 1024
         print(
-            f"  {million}: {took:.2f} µs a sample, {nodes[-1]} nodes, {per_node[-1]:.2f} ns a sample and node, "
+            f"  {million}: {took:.2f} µs a sample, {nodes[-1]} nodes, {per_node[-1]:.2f} ns a node, "
             f"{memory:.0f} KiB, {memory / nodes[-1]:.2f} KiB per node, interval {model.interval_}"
         )
     conclude("cost per node after the first million, relative to it", max(per_node[1:]) / per_node[0], 1.2)

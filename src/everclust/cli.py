@@ -15,7 +15,7 @@ def main() -> None:
     try:
         from .commands import app
     except ImportError as error:
-        if error.name not in ("typer", "rich"):
+        if (error.name or "").split(".")[0] not in ("typer", "rich"):
             raise
         sys.exit("The command line needs Typer and Rich: pip install 'everclust[cli]'")
     app()

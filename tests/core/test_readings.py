@@ -25,6 +25,6 @@ def test_starting_at_changes_the_first_interval_only():
     assert readings.starting_at(9, readings.WITHOUT_GROWTH) == readings.Reading(9, grows=False)
 
 
-def test_an_interval_of_nothing_is_refused():
-    with pytest.raises(ValueError, match="first interval is 0"):
-        readings.starting_at(0)
+def test_too_short_an_interval_is_refused():
+    with pytest.raises(ValueError, match="first interval is 1"):
+        readings.starting_at(1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from itertools import product
@@ -18,10 +17,10 @@ PAPER_RUNS = 30
 SMALL_SHARE = 0.1  # of the published mean
 SMALL_STEP = {"nodes": 1.0, "clusters": 1.0, "ari": 0.02, "ami": 0.02}
 NO_REASON = "no known reason"
-OTHER_COPIES = {
-    "pima": "the paper's copy seems to hold other values than KEEL's and UCI's",
-    "yeast": "the paper's copy seems to hold other values than UCI's",
-    "mice_protein": "copies differ in how gaps are filled and rows are scaled",
+OTHER_COPIES = {  # of which the paper used another, as far as can be told
+    "pima": "other values than in KEEL's and UCI's",
+    "yeast": "other values than in UCI's",
+    "mice_protein": "gaps and lengths of rows treated otherwise",
 }
 
 
@@ -189,9 +188,7 @@ def _few_orders(comparison: Comparison, outcomes: Outcomes) -> str:
     entry = CATALOGUE.get(comparison.dataset)
     if comparison.setting != "nonstationary" or entry is None or entry.n_classes != 2:
         return ""
-    return (
-        f"two classes: only two orders, so one shuffle within them decides{_shuffles(comparison, outcomes)}"
-    )
+    return f"two classes: one shuffle decides{_shuffles(comparison, outcomes)}"
 
 
 def _shuffles(comparison: Comparison, outcomes: Outcomes) -> str:
@@ -204,7 +201,8 @@ def _shuffles(comparison: Comparison, outcomes: Outcomes) -> str:
 
 
 def _other_copy(comparison: Comparison) -> str:
-    return OTHER_COPIES.get(comparison.dataset, "")
+    how = OTHER_COPIES.get(comparison.dataset)
+    return f"other copy of the data: {how}" if how else ""
 
 
 def _few_runs(comparison: Comparison) -> str:
@@ -218,11 +216,4 @@ def _small(comparison: Comparison) -> str:
     if abs(comparison.difference) > close:
         return ""
     gap = f"{abs(comparison.difference):.{comparison.measure.decimals}f}"
-    return f"small spread: the means are {gap} apart, but the paper's runs hardly differ"
-
-
-def distance(comparison: Comparison) -> float:
-    """The difference in published standard deviations; infinite if the paper's runs were all the same."""
-    if comparison.deviation == 0:
-        return math.copysign(math.inf, comparison.difference)
-    return comparison.difference / comparison.deviation
+    return f"small spread: {gap} apart"

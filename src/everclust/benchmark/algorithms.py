@@ -159,9 +159,7 @@ def _register_variants() -> None:
                 continue
             make = partial(_make_variant, starting_at(first, reading))
             title_of_column = f"{title} ({first})"
-            register(
-                Algorithm(name + suffix, title_of_column, make, _count_candidates, True, ablation=True)
-            )
+            register(Algorithm(name + suffix, title_of_column, make, _count_candidates, True, ablation=True))
 
 
 register(Algorithm("idat", "IDAT", _make_idat, _count_candidates, incremental=True))

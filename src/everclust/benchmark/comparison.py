@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-MEASURES = ("ari", "ami", "ai_ari", "ai_ami", "bwt_ari", "bwt_ami", "nodes", "clusters", "train_seconds")
+MEASURES = ("ari", "ami", "ai_ari", "ai_ami", "bwt_ari", "bwt_ami", "nodes", "clusters")
 Row = dict[str, Any]
 Place = tuple[str, str, str]  # algorithm, data set, setting
 
@@ -30,13 +30,15 @@ class Difference(NamedTuple):
         return self.second - self.first
 
 
-def differences(first: Iterable[Row], second: Iterable[Row]) -> list[Difference]:
+def differences(first: Iterable[Row], second: Iterable[Row], *, times: bool = False) -> list[Difference]:
     """Every mean that both stores have.
 
     Parameters
     ----------
     first, second : iterable of dict
         Rows, as `Store.results` gives them. Those that are not ok are left out.
+    times : bool, default=False
+        With the training times.
 
     Returns
     -------
@@ -45,7 +47,7 @@ def differences(first: Iterable[Row], second: Iterable[Row]) -> list[Difference]
     ours, theirs = _by_place(first), _by_place(second)
     found = []
     for place in [place for place in ours if place in theirs]:
-        for measure in MEASURES:
+        for measure in (*MEASURES, *(["train_seconds"] if times else [])):
             one, other = _values(ours[place], measure), _values(theirs[place], measure)
             if len(one) and len(other):
                 means = float(one.mean()), float(other.mean())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .document import Block, Gallery, Picture, Section, explained
+from .document import Block, Gallery, Grid, Picture, Section, explained
 from .names import ABLATION, IDAT, ablation_title, algorithm_title, is_variant, main_algorithms
 from .outcomes import (
     AI_AMI,
@@ -87,6 +87,15 @@ def ablation(outcomes: Outcomes) -> Section:
         our_scores(outcomes, NONSTATIONARY, variants, measure, ablation_title) for measure in (ARI, AMI)
     ]
     pictures = [verdict_picture(scores) for scores in tables if can_compare(scores)]
-    measures = (NODES, CLUSTERS, ARI, AMI, AI_ARI, BWT_ARI, AI_AMI, BWT_AMI)
-    grids = [score_grid(outcomes, NONSTATIONARY, variants, [m], title=ablation_title) for m in measures]
-    return explained("Ablation", words, [Gallery(pictures, small=False), *grids])
+    return explained(
+        "Ablation", words, [Gallery(pictures, small=False), *_ablation_grids(outcomes, variants)]
+    )
+
+
+def _ablation_grids(outcomes: Outcomes, variants: list[str]) -> list[Grid]:
+    """The printed scores are of IDAT alone and stand elsewhere; the less telling measures are folded."""
+    shown = [NODES, CLUSTERS, *(measure._replace(printed="") for measure in (ARI, AMI))]
+    grids = [score_grid(outcomes, NONSTATIONARY, variants, [m], title=ablation_title) for m in shown]
+    more = (AI_ARI, BWT_ARI, AI_AMI, BWT_AMI)
+    folded = [score_grid(outcomes, NONSTATIONARY, variants, [m], title=ablation_title) for m in more]
+    return [*grids, *(grid._replace(folded=True) for grid in folded)]

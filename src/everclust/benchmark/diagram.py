@@ -9,7 +9,8 @@ import numpy as np
 
 from .svg import drawing, line, text
 
-WIDTH, MARGIN = 620, 150  # the margin is for the names
+AXIS_WIDTH = 280
+PER_LETTER = 8  # the margin is for the names
 AXIS_Y = 56
 BAR_STEP, ROW_STEP = 10, 22
 OVERHANG = 4  # of a bar beyond the outer stems
@@ -19,13 +20,14 @@ class _Scale(NamedTuple):
     """Where a rank lies on the axis."""
 
     n_algorithms: int
+    margin: float
 
     def at(self, rank: float) -> float:
-        return MARGIN + (rank - 1) * self.per_rank
+        return self.margin + (rank - 1) * AXIS_WIDTH / (self.n_algorithms - 1)
 
     @property
-    def per_rank(self) -> float:
-        return (WIDTH - 2 * MARGIN) / (self.n_algorithms - 1)
+    def width(self) -> float:
+        return AXIS_WIDTH + 2 * self.margin
 
 
 def diagram(
@@ -53,13 +55,13 @@ def diagram(
     >>> diagram(["a", "b", "c"], [1.2, 2.0, 2.8], 1.0, [[0, 1], [1, 2]])[:4]
     '<svg'
     """
-    scale = _Scale(len(names))
+    scale = _Scale(len(names), 20 + PER_LETTER * (max(map(len, names)) + len(" 1.23")))
     first_row = AXIS_Y + BAR_STEP * (len(groups) + 1) + ROW_STEP / 2
     n_rows = (len(names) + 1) // 2
     parts = [*_ruler(scale, difference), *_axis(scale), *_stems(scale, names, mean_ranks, first_row)]
     parts += _bars(scale, mean_ranks, groups)
     height = first_row + ROW_STEP * (n_rows - 1) + 12
-    return drawing(WIDTH, height, parts, in_words(names, mean_ranks, groups), "cd")
+    return drawing(scale.width, height, parts, in_words(names, mean_ranks, groups), "cd")
 
 
 def in_words(names: Sequence[str], mean_ranks: Sequence[float], groups: Sequence[Sequence[int]]) -> str:
@@ -91,19 +93,21 @@ def _stems(scale: _Scale, names: Sequence[str], mean_ranks: Sequence[float], fir
     parts: list[str] = []
     for left, members in ((True, best_first[:half]), (False, best_first[: half - 1 : -1])):
         for row, k in enumerate(members):
-            parts += _stem(scale.at(mean_ranks[k]), first_row + ROW_STEP * row, left)
-            parts += _name(names[k], mean_ranks[k], first_row + ROW_STEP * row, left)
+            y = first_row + ROW_STEP * row
+            parts += _stem(scale, mean_ranks[k], y, left)
+            parts.append(_name(scale, f"{mean_ranks[k]:.2f}", names[k], y, left))
     return parts
 
 
-def _stem(x: float, y: float, left: bool) -> list[str]:
-    edge = MARGIN - 14 if left else WIDTH - MARGIN + 14
+def _stem(scale: _Scale, rank: float, y: float, left: bool) -> list[str]:
+    x, edge = scale.at(rank), scale.margin - 12 if left else scale.width - scale.margin + 12
     return [line(x, AXIS_Y, x, y, "stem"), line(x, y, edge, y, "stem")]
 
 
-def _name(name: str, rank: float, y: float, left: bool) -> list[str]:
-    label = f"{name}\u2002{rank:.2f}" if left else f"{rank:.2f}\u2002{name}"
-    return [text(MARGIN - 20 if left else WIDTH - MARGIN + 20, y + 4, label, "end" if left else "start")]
+def _name(scale: _Scale, rank: str, name: str, y: float, left: bool) -> str:
+    if left:
+        return text(scale.margin - 18, y + 4.5, f"{name}\u2002{rank}", "end")
+    return text(scale.width - scale.margin + 18, y + 4.5, f"{rank}\u2002{name}")
 
 
 def _bars(scale: _Scale, mean_ranks: Sequence[float], groups: Sequence[Sequence[int]]) -> list[str]:

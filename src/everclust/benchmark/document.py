@@ -45,6 +45,8 @@ class Grid(NamedTuple):
     columns: Sequence[Column]
     rows: Sequence[Row]
     head: str = "Data set"
+    folded: bool = False
+    """Long and of less interest: to be opened by a click."""
 
 
 class Text(NamedTuple):

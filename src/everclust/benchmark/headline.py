@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
-from .agreement import Comparison, Verdict, compare, distance, not_at_hand, reason, tally
+from .agreement import PAPER_RUNS, Comparison, Verdict, compare, not_at_hand, reason, tally
 from .document import Block, Column, Entry, Figures, Grid, Key, Row, Section, Text
 from .names import IDAT, algorithm_title, dataset_title, is_variant
 from .outcomes import Outcomes, settings_of
-from .tables import signed
+from .tables import our_entry, printed_entry, signed
 
 MEANINGS = [
     (Verdict.ONE, "within one published standard deviation plus our standard error"),
@@ -20,49 +19,63 @@ RULE = (
     "A cell is the mean of a measure over the runs on one data set. It agrees if it lies within one "
     "published standard deviation of the published mean, our own mean being allowed its standard error."
 )
+REASONS = (
+    "Likely reasons. Two classes: they can come in two orders only, so that one shuffle of the rows "
+    "within them decides about all runs; “others” are runs with other shuffles. Other copy: the paper's "
+    "file seems to differ from the one at hand. Small spread: the means are close, but the paper's runs "
+    "hardly differ. Fewer runs than the paper's: the mean is less certain than its standard error says."
+)
 
 
 def headline(outcomes: Outcomes) -> Section:
     """How many cells agree with the paper's, and which do not."""
-    cells = compare(outcomes)
-    main = [cell for cell in cells if not is_variant(cell.algorithm)]
+    cells = sorted(compare(outcomes), key=lambda cell: (cell.algorithm != IDAT, is_variant(cell.algorithm)))
+    main = [cell for cell in cells if cell.algorithm == cells[0].algorithm]
     if not cells:
         return Section("Agreement", [Text("The paper prints no number for what was run here.", lead=True)])
-    blocks: list[Block] = [*_figures(outcomes, main or cells), Key(MEANINGS), _tallies(cells)]
+    blocks: list[Block] = [*_figures(outcomes, main), Key(MEANINGS), _tallies(cells)]
     return Section("Agreement", blocks + _disagreements(outcomes, cells))
 
 
 def _figures(outcomes: Outcomes, cells: Sequence[Comparison]) -> list[Block]:
-    counted = tally(cells)
-    whose = " and ".join(dict.fromkeys(algorithm_title(cell.algorithm) for cell in cells))
+    """Of one algorithm: IDAT, if it was run."""
+    one, two, n = tally(cells)
+    whose = algorithm_title(cells[0].algorithm)
     n_sets = len({cell.dataset for cell in cells})
     figures = [
-        (f"{counted.one} of {counted.n}", f"cells of {whose} within one: {_share(counted.one, counted.n)}"),
-        (f"{counted.two} of {counted.n}", f"within two: {_share(counted.two, counted.n)}"),
-        (f"{n_sets}", f"data sets, with {_runs(cells)} each"),
+        (share(one, n), f"{one} of {n} published numbers of {whose} met within one standard deviation"),
+        (share(two, n), f"{two} of {n} met within two"),
+        (f"{n_sets} × {_runs(cells)}", "data sets and runs on each"),
     ]
-    return [Figures(figures), Text(f"{RULE} {_strictly(cells)} {_left_out(outcomes, cells)}".strip())]
+    remarks = [RULE, _strictly(cells), _few_runs(cells), _left_out(outcomes, cells)]
+    return [Figures(figures), Text(" ".join(filter(None, remarks)))]
 
 
 def _runs(cells: Sequence[Comparison]) -> str:
     fewest, most = min(cell.ours.n for cell in cells), max(cell.ours.n for cell in cells)
-    return f"{most} run{'s' * (most != 1)}" if fewest == most else f"{fewest} to {most} runs"
+    return f"{most}" if fewest == most else f"{fewest}–{most}"
 
 
 def _strictly(cells: Sequence[Comparison]) -> str:
-    counted = tally(cells, allow=False)
-    return f"Without that allowance it is {counted.one} within one and {counted.two} within two."
+    one, two, _ = tally(cells, allow=False)
+    return f"Without that allowance it is {one} within one and {two} within two."
+
+
+def _few_runs(cells: Sequence[Comparison]) -> str:
+    if min(cell.ours.n for cell in cells) >= PAPER_RUNS:
+        return ""
+    return f"The paper has {PAPER_RUNS} runs; with fewer the standard error is larger, and agreement easier."
 
 
 def _left_out(outcomes: Outcomes, cells: Sequence[Comparison]) -> str:
-    algorithms = dict.fromkeys(cell.algorithm for cell in cells)
-    missing = sum(not_at_hand(outcomes, algorithm, settings_of(outcomes)) for algorithm in algorithms)
-    return f"The paper has {missing} more for which there is no result here; they are not counted." * bool(
-        missing
-    )
+    missing = not_at_hand(outcomes, cells[0].algorithm, settings_of(outcomes))
+    if not missing:
+        return ""
+    return f"The paper has {missing} more for which there is no result here; they are not counted."
 
 
-def _share(part: int, whole: int) -> str:
+def share(part: int, whole: int) -> str:
+    """In per cent."""
     return f"{100 * part / whole:.1f} %"
 
 
@@ -71,14 +84,16 @@ def _tallies(cells: Sequence[Comparison]) -> Grid:
     kinds: dict[tuple[str, str, str], list[Comparison]] = {}
     for cell in cells:
         kinds.setdefault((_family(cell), cell.setting, cell.measure.title), []).append(cell)
-    rows = [
-        _tally_row(f"{family}, {setting}", title, members)
-        for (family, setting, title), members in kinds.items()
-    ]
+    rows = []
     for family in dict.fromkeys(family for family, *_ in kinds):
-        members = [cell for cell in cells if _family(cell) == family]
-        rows.append(_tally_row(f"{family}, all", "", members, total=True))
-    columns = [Column("Measure", words=True), *map(Column, ("Cells", "within one", "", "within two", ""))]
+        rows += [
+            _tally_row(f"{of}, {at}", what, met) for (of, at, what), met in kinds.items() if of == family
+        ]
+        rows.append(_tally_row(f"{family}, all", "", [c for c in cells if _family(c) == family], total=True))
+    columns = [Column("Measure", words=True), Column("Cells")]
+    columns += [
+        Column(title, group) for group in ("within one", "within two") for title in ("cells", "share")
+    ]
     return Grid("Cells that agree", columns, rows, head="Algorithm")
 
 
@@ -88,39 +103,38 @@ def _family(cell: Comparison) -> str:
 
 def _tally_row(title: str, measure: str, cells: Sequence[Comparison], *, total: bool = False) -> Row:
     one, two, n = tally(cells)
-    shares = [Entry(str(n)), Entry(str(one)), Entry(_share(one, n)), Entry(str(two)), Entry(_share(two, n))]
-    return Row(title, [Entry(measure), *shares], total)
+    entries = map(Entry, (measure, str(n), str(one), share(one, n), str(two), share(two, n)))
+    return Row(title, list(entries), total)
 
 
 def _disagreements(outcomes: Outcomes, cells: Sequence[Comparison]) -> list[Block]:
-    off = [cell for cell in cells if cell.verdict != Verdict.ONE]
+    off = sorted((cell for cell in cells if cell.verdict != Verdict.ONE), key=lambda cell: -cell.verdict)
     if not off:
         return [Text("There is no cell that does not agree.")]
-    off.sort(key=lambda cell: (is_variant(cell.algorithm), cell.algorithm != IDAT, -cell.verdict))
-    main = [cell for cell in off if not is_variant(cell.algorithm)]
-    parts = [("Cells that do not agree", main), ("Cells of the ablation that do not agree", off[len(main) :])]
-    return [_disagreement_grid(outcomes, title, part) for title, part in parts if part]
+    blocks: list[Block] = [Text(REASONS)]
+    for title, variants in (("Cells that do not agree", False), ("Cells of the ablation that do not", True)):
+        part = [cell for cell in off if is_variant(cell.algorithm) == variants]
+        if part:
+            blocks.append(_disagreement_grid(outcomes, f"{title} ({len(part)})", part, folded=variants))
+    return blocks
 
 
-def _disagreement_grid(outcomes: Outcomes, title: str, cells: Sequence[Comparison]) -> Grid:
-    columns = [
-        Column("Algorithm", words=True),
-        Column("Setting", words=True),
-        Column("Measure", words=True),
-        *map(Column, ("ours", "paper", "off by")),
-        Column("Likely reason", words=True),
-    ]
-    return Grid(title, columns, [_disagreement(outcomes, cell) for cell in cells])
+def _disagreement_grid(outcomes: Outcomes, title: str, cells: Sequence[Comparison], *, folded: bool) -> Grid:
+    several = len({cell.algorithm for cell in cells}) > 1
+    columns = [Column("Algorithm", words=True)] if several else []
+    columns += [Column("Cell", words=True), *map(Column, ("ours", "paper", "off by"))]
+    columns.append(Column("Likely reason", words=True))
+    rows = [_disagreement(outcomes, cell, several) for cell in cells]
+    return Grid(title, columns, rows, folded=folded)
 
 
-def _disagreement(outcomes: Outcomes, cell: Comparison) -> Row:
-    ours, decimals = cell.ours, cell.measure.decimals
-    spread = "" if math.isnan(ours.deviation) else signed(ours.deviation, decimals)
-    words = [algorithm_title(cell.algorithm), cell.setting, cell.measure.title]
+def _disagreement(outcomes: Outcomes, cell: Comparison, named: bool) -> Row:
+    place = (cell.algorithm, cell.dataset, cell.setting)
     entries = [
-        *map(Entry, words),
-        Entry(signed(ours.mean, decimals), spread, cell.verdict),
-        Entry(signed(cell.mean, decimals), signed(cell.deviation, decimals), muted=True),
+        *([Entry(algorithm_title(cell.algorithm))] if named else []),
+        Entry(f"{cell.measure.title}, {cell.setting}"),
+        our_entry(outcomes, place, cell.measure),
+        printed_entry(place, cell.measure),
         Entry(_off(cell)),
         Entry(reason(cell, outcomes)),
     ]
@@ -128,5 +142,8 @@ def _disagreement(outcomes: Outcomes, cell: Comparison) -> Row:
 
 
 def _off(cell: Comparison) -> str:
-    far = distance(cell)
-    return "spread 0" if math.isinf(far) else f"{'+' if far > 0 else '−'}{abs(far):.1f} sd"
+    """In published standard deviations, if there is one to speak of."""
+    sign = "+" * (cell.difference > 0)
+    if cell.deviation:
+        return f"{sign}{signed(cell.difference / cell.deviation, 1)} sd"
+    return f"{sign}{signed(cell.difference, cell.measure.decimals)}"

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import atexit
+import os
+import time
 from collections.abc import Iterator
 from concurrent.futures import TimeoutError as TookTooLong
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from functools import cache
+from multiprocessing import current_process
+from threading import Thread
 from typing import Any, NamedTuple
 
 from joblib.externals.loky import ProcessPoolExecutor
 
 from .algorithms import Algorithm
-from .jobs import Job, Result, now, perform
+from .datasets import data_folder
+from .jobs import Job, Result, perform, use_folder
 from .meter import resident
+from .provenance import now
 
 IDLE = 60  # seconds after which a process that has nothing to do, or nobody to do it for, ends
 
@@ -45,15 +52,16 @@ def perform_isolated(job: Job, algorithm: Algorithm, limits: Limits) -> Result:
     """
     started = now()
     try:
-        return _ready().submit(_perform_within, job, algorithm, limits.memory).result(limits.seconds)
+        work = _ready().submit(_perform_within, job, algorithm, limits.memory, str(data_folder()))
+        return work.result(limits.seconds)
     except TookTooLong:
         stop()
         return Result(job, "timeout", f"Not finished after {limits.seconds:g} s.", started_at=started)
     except BrokenProcessPool as error:
         stop()
-        killed = "SIGKILL" in str(error)  # by the system, for want of memory
-        why = "for want of memory" if killed else "by a crash"
-        return Result(job, "memory" if killed else "failed", f"The process was ended {why}.", started_at=started)
+        if "SIGKILL" in str(error):
+            return Result(job, "memory", "The system ended it for want of memory.", started_at=started)
+        return Result(job, "failed", "Its process crashed.", started_at=started)
 
 
 def _ready() -> ProcessPoolExecutor:
@@ -75,7 +83,22 @@ def stop() -> None:
         atexit.unregister(stop)
 
 
-def _perform_within(job: Job, algorithm: Algorithm, memory: int | None) -> Result:
+@cache
+def follow_parent() -> None:
+    """Let this worker end soon after the process that has started it, which may have been killed."""
+    if current_process().name.startswith("Loky"):
+        Thread(target=_watch, args=(os.getppid(),), daemon=True).start()
+
+
+def _watch(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os._exit(1)
+
+
+def _perform_within(job: Job, algorithm: Algorithm, memory: int | None, folder: str) -> Result:
+    follow_parent()
+    use_folder(folder)  # it may be another one than when the process was started
     with _limited_memory(memory):
         return perform(job, algorithm)
 

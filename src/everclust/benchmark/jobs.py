@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
-from functools import cache, lru_cache
-from importlib.metadata import PackageNotFoundError, version
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from ..version import __version__
 from . import datasets
 from .algorithms import Algorithm
 from .datasets import MissingDataSet
 from .entry import Arrays
+from .provenance import machine, now, versions
 from .settings import class_incremental, stationary
 from .trial import Stream, run_trial
 
@@ -128,10 +125,10 @@ class Result:
     train_cpu_seconds: float | None = None
     peak_memory: int | None = None
     history: Mapping[str, Sequence[float]] | None = None
-    started_at: str = field(default_factory=lambda: now())
-    finished_at: str = field(default_factory=lambda: now())
-    versions: Mapping[str, str] = field(default_factory=lambda: versions())
-    machine: Mapping[str, Any] = field(default_factory=lambda: machine())
+    started_at: str = field(default_factory=now)
+    finished_at: str = field(default_factory=now)
+    versions: Mapping[str, str] = field(default_factory=versions)
+    machine: Mapping[str, Any] = field(default_factory=machine)
 
     def row(self) -> dict[str, Any]:
         """All of it without nesting; whatever is not a scalar, as JSON text.
@@ -171,9 +168,22 @@ def perform(job: Job, algorithm: Algorithm) -> Result:
     except MissingDataSet as error:
         return Result(job, "missing", str(error), started_at=started)
     except MemoryError as error:
-        return Result(job, "memory", f"Out of memory: {error or 'no more was to be had'}.", started_at=started)
+        return Result(
+            job, "memory", f"Out of memory: {error or 'no more was to be had'}.", started_at=started
+        )
     except Exception as error:
         return Result(job, "failed", f"{type(error).__name__}: {error}", started_at=started)
+
+
+def use_folder(folder: str) -> None:
+    """Look for data sets there, as the process does that gives out the jobs.
+
+    Parameters
+    ----------
+    folder : str
+    """
+    if str(datasets.data_folder()) != folder:
+        os.environ["EVERCLUST_DATA"] = folder
 
 
 @lru_cache(maxsize=2)
@@ -189,42 +199,3 @@ def _stream(job: Job, X: np.ndarray, y: np.ndarray) -> Stream:
     steps = class_incremental(X, y, job.seed, within_seed=int(shuffle or 0))
     order = np.concatenate(steps)
     return Stream(X[order], y[order], np.cumsum([len(step) for step in steps]).tolist())
-
-
-def now() -> str:
-    """The time, in UTC.
-
-    Returns
-    -------
-    time : str
-        In ISO format.
-    """
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
-
-
-@cache
-def versions() -> dict[str, str]:
-    """Of everything that may change a result.
-
-    Returns
-    -------
-    versions : dict
-    """
-    found = {"everclust": __version__, "python": platform.python_version()}
-    for package in ("numpy", "numba", "scikit-learn", "scipy"):
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            found[package] = "?"
-    return found
-
-
-@cache
-def machine() -> dict[str, Any]:
-    """What this process runs on.
-
-    Returns
-    -------
-    machine : dict
-    """
-    return {"platform": platform.platform(), "cpu_count": os.cpu_count()}

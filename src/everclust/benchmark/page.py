@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
 from importlib.resources import files
 from itertools import groupby
@@ -24,8 +24,9 @@ from .document import (
     Text,
 )
 
+THIN_SPACE = "\u2009"
 FIGURE_SPACE = "\u2007"  # as wide as a digit
-LONG = 40  # characters from which on a column of words is given more room
+LONG = 30  # characters from which on a column of words is given more room
 _HEAD = (
     '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
     '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -62,8 +63,15 @@ def _anchor(section: Section) -> str:
 
 
 def _section(section: Section) -> str:
-    blocks = "\n".join(map(_block, section.blocks))
+    blocks = "\n".join(_blocks(section.blocks))
     return f'<section id="{_anchor(section)}">\n<h2>{escape(section.title)}</h2>\n{blocks}\n</section>\n'
+
+
+def _blocks(blocks: Sequence[Block]) -> Iterator[str]:
+    """Tables that follow each other stand side by side where there is room."""
+    for are_grids, members in groupby(blocks, lambda block: isinstance(block, Grid)):
+        texts = "\n".join(map(_block, members))
+        yield f'<div class="grids">\n{texts}\n</div>' if are_grids else texts
 
 
 def _block(block: Block) -> str:
@@ -103,15 +111,27 @@ def _picture(picture: Picture) -> str:
 
 
 def _grid(grid: Grid) -> str:
-    widths = [
-        max((len(row.entries[k].spread) for row in grid.rows), default=0) for k in range(len(grid.columns))
-    ]
+    widths = [_width([row.entries[k].spread for row in grid.rows]) for k in range(len(grid.columns))]
     marked = [any(row.entries[k].verdict for row in grid.rows) for k in range(len(grid.columns))]
     starts = _starts(grid.columns)
     body = "\n".join(_row(row, grid.columns, widths, marked, starts) for row in grid.rows)
-    title = escape(grid.title)
     table = f"<table>\n<thead>\n{_head(grid, starts)}\n</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
-    return f'<h3>{title}</h3>\n<div class="box" tabindex="0" role="region" aria-label="{title}">{table}</div>'
+    return _framed(grid, table)
+
+
+def _width(spreads: Sequence[str]) -> int:
+    """Of the longest, if their points can stand below each other at all."""
+    decimals = {len(spread.partition(".")[2]) for spread in spreads if spread}
+    return max(map(len, spreads)) if len(decimals) == 1 else 0
+
+
+def _framed(grid: Grid, table: str) -> str:
+    """In a box of its own, within which it can be scrolled."""
+    title = escape(grid.title)
+    box = f'<div class="box" tabindex="0" role="region" aria-label="{title}">{table}</div>'
+    if grid.folded:
+        return f"<details><summary>{title}</summary>\n{box}</details>"
+    return f'<div class="grid"><h3>{title}</h3>\n{box}</div>'
 
 
 def _starts(columns: Sequence[Column]) -> list[bool]:
@@ -155,7 +175,9 @@ def _cell(entry: Entry, column: Column, width: int, marked: bool, start: bool) -
         **({entry.verdict.name.lower(): True} if entry.verdict else {}),
     )
     spread = (
-        f" <small>±{FIGURE_SPACE * (width - len(entry.spread))}{entry.spread}</small>" if entry.spread else ""
+        f" <small>±{THIN_SPACE}{FIGURE_SPACE * (width - len(entry.spread))}{entry.spread}</small>"
+        if entry.spread
+        else ""
     )
     symbol = f"<i>{SYMBOLS[entry.verdict] if entry.verdict else ''}</i>" if marked else ""
     text = inline(entry.text) if column.words else escape(entry.text)

@@ -15,6 +15,7 @@ from .jobs import Job
 from .settings import SETTINGS, setting_called
 
 PAPER_SEEDS = 30
+PAPER_SHUFFLES = 4  # not the paper's: see `plan`
 UNKNOWN_SAMPLES = 1000
 
 
@@ -63,9 +64,7 @@ def plan(
     if seeds < 1:
         raise PlanError(f"There must be at least 1 seed, but {seeds} are asked for.")
     chosen = algorithms_named(algorithms)
-    places = [
-        (dataset, setting) for dataset in datasets_named(data) for setting in settings_named(settings)
-    ]
+    places = [(dataset, setting) for dataset in datasets_named(data) for setting in settings_named(settings)]
     jobs = [
         Job(algorithm.name, dataset, of, seed)
         for dataset, setting in places
@@ -158,6 +157,21 @@ def settings_named(names: Iterable[str]) -> list[str]:
             setting for name in names for setting in (SETTINGS if name == "both" else [setting_called(name)])
         )
     )
+
+
+def fetchable(names: Iterable[str]) -> list[str]:
+    """Names of data sets to fetch, "all" standing for those of the catalogue that have an address.
+
+    Parameters
+    ----------
+    names : iterable of str
+
+    Returns
+    -------
+    names : list of str
+    """
+    public = [name for name, entry in CATALOGUE.items() if entry.recipe is not None]
+    return list(dict.fromkeys(name for given in names for name in (public if given == "all" else [given])))
 
 
 def cost(job: Job) -> float:

@@ -38,7 +38,7 @@ def history_plot(history: dict[str, Any], words: str) -> str:
         if known.any():
             parts += _frame(float(values[known].max()) or 1.0, band)
             parts.append(_curve(seen[known] / seen[-1], values[known], band, column))
-        parts.append(text(LEFT + 5, band[0] + 11, symbol, kind=f"symbol {column}"))
+        parts.append(text(LEFT - 5, sum(band) / 2 + 5, symbol, "end", f"symbol {column}"))
     return drawing(WIDTH, HEIGHT, parts, words, "history")
 
 

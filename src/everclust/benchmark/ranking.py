@@ -109,7 +109,7 @@ def rank_grid(title: str, tables: Sequence[tuple[Measure, Scores]], shown: Seque
             ]
     datasets = tables[0][1].datasets
     rows = [
-        Row(dataset_title(name), [_rank(column[k], 1) for column in ranked])
+        Row(dataset_title(name), [_rank(column[k], 1, muted=c % 2 == 1) for c, column in enumerate(ranked)])
         for k, name in enumerate(datasets)
     ]
     means = [_rank(float(np.mean(column)), 2) for column in ranked]
@@ -128,5 +128,5 @@ def _printed_column(measure: Measure, name: str, datasets: Sequence[str]) -> lis
     return _column(printed_scores(measure), name, datasets) if measure.printed else [np.nan] * len(datasets)
 
 
-def _rank(value: float, decimals: int) -> Entry:
-    return NOTHING if np.isnan(value) else Entry(signed(value, decimals))
+def _rank(value: float, decimals: int, *, muted: bool = False) -> Entry:
+    return NOTHING if np.isnan(value) else Entry(signed(value, decimals), muted=muted)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -14,8 +13,8 @@ from joblib.parallel import get_active_backend
 
 from .algorithms import Algorithm, algorithm_called
 from .datasets import data_folder
-from .isolation import Limits, perform_isolated
-from .jobs import Job, Result, perform
+from .isolation import Limits, follow_parent, perform_isolated
+from .jobs import Job, Result, perform, use_folder
 from .store import Store
 
 AT_ONCE = 4  # jobs per core between two looks at a back-end that only answers when all are done
@@ -155,5 +154,6 @@ def _in_parallel(jobs: dict[Job, Algorithm], n_jobs: int, limits: Limits | None)
 
 def _work(job: Job, algorithm: Algorithm, limits: Limits | None, folder: str) -> Result:
     """What a worker does. Workers outlive a run, and so must be told where the data are."""
-    os.environ["EVERCLUST_DATA"] = folder
+    follow_parent()
+    use_folder(folder)
     return perform(job, algorithm) if limits is None else perform_isolated(job, algorithm, limits)

@@ -52,7 +52,7 @@ def journal_beside(store_path: str | Path) -> Path:
     -------
     path : Path
     """
-    return Path(f"{store_path}.trials")
+    return Path(f"{store_path}-trials")
 
 
 def search(
@@ -141,7 +141,7 @@ def _evaluate(study: Any, trial: Any, jobs: list[Job], left: float, n_jobs: int)
     started = time.perf_counter()
     runs = list(_runs(jobs, started + left, n_jobs))
     statuses = {run.status for run in runs}
-    trial.set_user_attr(SPENT, time.perf_counter() - started)
+    trial.set_user_attr(SPENT, left if "timeout" in statuses else time.perf_counter() - started)
     if statuses == {"ok"}:
         study.tell(trial, float(np.mean([run.ari for run in runs])))
     else:
@@ -212,10 +212,11 @@ def tuned(
         if place not in found:
             journal = journal_beside(store.path)
             found[place] = search(*place, journal, trials=trials, limit_seconds=limit_seconds, n_jobs=n_jobs)
-        if found[place].params is None:
+        params = found[place].params
+        if params is None:
             store.add(Result(job, "timeout", _not_available(found[place], trials, limit_seconds)))
         else:
-            ready.append(replace(job, params_json=written(found[place].params)))
+            ready.append(replace(job, params_json=written(params)))
     return ready
 
 

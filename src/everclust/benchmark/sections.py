@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from .document import Block, Section, explained
+from .cluster_errors import cluster_error_grid
+from .document import Grid, Section, explained
 from .names import main_algorithms
 from .outcomes import (
     AI_AMI,
@@ -24,7 +26,7 @@ from .outcomes import (
     other_shuffles,
     settings_of,
 )
-from .tables import cluster_error_grid, score_grids, shuffle_grid
+from .tables import score_grids, shuffle_grid
 
 NONSTATIONARY = "nonstationary"
 
@@ -71,8 +73,8 @@ def continual(outcomes: Outcomes) -> Section:
         "not at hand."
     )
     grids = _per_setting(outcomes, [AI_ARI, BWT_ARI, AI_AMI, BWT_AMI], [NONSTATIONARY])
-    if grids:
-        grids += _per_setting(outcomes, [BWT_PRINTED_ARI, BWT_PRINTED_AMI], [NONSTATIONARY])
+    per_class = _per_setting(outcomes, [BWT_PRINTED_ARI, BWT_PRINTED_AMI], [NONSTATIONARY])
+    grids += [grid._replace(title=f"The per-class form: {grid.title}", folded=True) for grid in per_class]
     return explained("Continual learning", words, grids)
 
 
@@ -100,9 +102,9 @@ def costs(outcomes: Outcomes) -> Section:
 
 
 def _per_setting(
-    outcomes: Outcomes, measures: Sequence[Measure], settings: Sequence[str] = (), **options: bool
-) -> list[Block]:
-    grids: list[Block] = []
+    outcomes: Outcomes, measures: Sequence[Measure], settings: Sequence[str] = (), **options: Any
+) -> list[Grid]:
+    grids: list[Grid] = []
     for setting in settings or settings_of(outcomes):
         if algorithms := main_algorithms(outcomes, setting):
             grids += score_grids(outcomes, setting, algorithms, measures, **options)

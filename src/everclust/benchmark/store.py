@@ -15,6 +15,7 @@ from typing import Any, Self
 from .jobs import Job, Key, Result
 
 FORMAT = 1
+MAGIC = b"SQLite format 3\0"
 PATIENCE = 60.0  # seconds to wait while another process writes
 KEY = ("algorithm", "dataset", "setting", "seed", "params_json")
 TYPES = {
@@ -33,10 +34,10 @@ TYPES = {
 }
 _COLUMNS = ", ".join(f"{name} {kind}" for name, kind in TYPES.items())
 _CREATE = f"CREATE TABLE IF NOT EXISTS results ({_COLUMNS}, PRIMARY KEY ({', '.join(KEY)}))"
+_REPLACE = ", ".join(f"{name} = excluded.{name}" for name in TYPES if name not in KEY)
 _ADD = (  # a good result stays; any other gives way to a new one
     f"INSERT INTO results ({', '.join(TYPES)}) VALUES ({', '.join(f':{name}' for name in TYPES)}) "
-    f"ON CONFLICT DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in TYPES if name not in KEY)} "
-    "WHERE results.status != 'ok'"
+    f"ON CONFLICT DO UPDATE SET {_REPLACE} WHERE results.status != 'ok'"
 )
 
 
@@ -74,6 +75,7 @@ class Store:
         if not create and not self.path.exists():
             raise StoreError(f"There is no store at {self.path}; make one with `everclust bench run`.")
         with self._explained():
+            self._check_beginning()
             # The runner's progress display and its workers' answers may come from other threads.
             self._connection = sqlite3.connect(self.path, timeout=PATIENCE, check_same_thread=False)
             self._connection.row_factory = sqlite3.Row
@@ -83,6 +85,13 @@ class Store:
                 self._connection.close()
                 raise
 
+    def _check_beginning(self) -> None:
+        """SQLite would write over a short file of any kind."""
+        if self.path.is_file() and self.path.stat().st_size:
+            with self.path.open("rb") as file:
+                if file.read(len(MAGIC)) != MAGIC:
+                    raise sqlite3.DatabaseError("file is not a database")
+
     def _open(self) -> None:
         (found,) = self._connection.execute("PRAGMA quick_check").fetchone()
         if found != "ok":
@@ -90,7 +99,7 @@ class Store:
         (version,) = self._connection.execute("PRAGMA user_version").fetchone()
         if version > FORMAT:
             raise StoreError(
-                f"{self.path} is of format {version}, but this everclust reads {FORMAT} and older; upgrade it."
+                f"{self.path} has format {version}, but this everclust reads up to {FORMAT}; upgrade it."
             )
         self._connection.execute("PRAGMA journal_mode = WAL")
         self._connection.execute("PRAGMA synchronous = FULL")
@@ -160,5 +169,5 @@ class Store:
             ) from None
         except sqlite3.DatabaseError as error:
             raise StoreError(
-                f"{self.path} is not a store of results, or is damaged ({error}); move it away, or choose another."
+                f"{self.path} is no store of results, or damaged ({error}); move it away, or choose another."
             ) from None

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
+SMALLEST = 0.62  # of its own size, below which nobody can read it
+
 
 def number(value: float) -> str:
     """A coordinate: two decimals at most."""
@@ -32,5 +34,8 @@ def text(x: float, y: float, words: str, anchor: str = "start", kind: str = "lab
 
 def drawing(width: float, height: float, parts: Iterable[str], words: str, kind: str) -> str:
     """The whole drawing; `words` say what is to be seen."""
-    box = f"0 0 {number(width)} {number(height)}"
-    return element("svg", "".join(parts), viewBox=box, class_=kind, role="img", aria_label=words)
+    size = {
+        "viewBox": f"0 0 {number(width)} {number(height)}",
+        "style": f"min-width:{SMALLEST * width:.0f}px",
+    }
+    return element("svg", "".join(parts), **size, class_=kind, role="img", aria_label=words)

@@ -9,10 +9,8 @@ from typing import Any
 
 from .agreement import compare_cell, printed
 from .document import Column, Entry, Grid, Row
-from .measures import average_cluster_error, cluster_error
 from .names import IDAT, algorithm_title, dataset_title
-from .outcomes import CLUSTERS, Measure, Outcomes, Place, datasets_of, excuse, n_classes, summary
-from .published import published
+from .outcomes import Measure, Outcomes, Place, datasets_of, done, excuse, n_classes, summary
 
 NOTHING = Entry("–", muted=True)  # neither a number nor an excuse
 
@@ -26,7 +24,8 @@ def our_entry(outcomes: Outcomes, place: Place, measure: Measure) -> Entry:
     """Mean and deviation over our runs, and whether the paper's agree."""
     ours = summary(outcomes, place, measure)
     if ours is None:
-        return Entry(excuse(outcomes, place), muted=True) if place in outcomes else NOTHING
+        tried_in_vain = place in outcomes and not done(outcomes, place)
+        return Entry(excuse(outcomes, place), muted=True) if tried_in_vain else NOTHING
     spread = "" if math.isnan(ours.deviation) else signed(ours.deviation, measure.decimals)
     comparison = compare_cell(outcomes, place, measure)
     return Entry(signed(ours.mean, measure.decimals), spread, comparison and comparison.verdict)
@@ -63,7 +62,7 @@ def score_grid(
     title : callable, optional
         From an algorithm's name to its heading.
     beside : bool, default=True
-        Show what the paper prints.
+        Show what the paper prints; a single column of dashes if it prints none of it.
     classes : bool, default=False
         Show the number of classes first.
 
@@ -72,25 +71,28 @@ def score_grid(
     grid : Grid
     """
     pairs = list(product(algorithms, measures))
+    datasets = datasets_of(outcomes, setting)
+    both = beside and any(printed((a, d, setting), m) for (a, m), d in product(pairs, datasets))
     columns = [Column("Classes")] if classes else []
     for algorithm, measure in pairs:
-        group = measure.title if len(algorithms) == 1 else f"{title(algorithm)} · {measure.title}"
-        columns += [Column("ours", group), Column("paper", group)] if beside else [Column(group)]
+        name = measure.title if len(algorithms) == 1 else title(algorithm)
+        columns += [Column("ours", name), Column("paper", name)] if both else [Column(name)]
+    columns += [Column("paper")] if beside and not both else []
     rows = []
-    for dataset in datasets_of(outcomes, setting):
+    for dataset in datasets:
         entries = [_classes_entry(outcomes, dataset)] if classes else []
         for algorithm, measure in pairs:
             place = (algorithm, dataset, setting)
             entries.append(our_entry(outcomes, place, measure))
-            entries += [printed_entry(place, measure)] if beside else []
-        rows.append(Row(dataset_title(dataset), entries))
-    return Grid(_of(setting, algorithms, measures), columns, rows)
+            entries += [printed_entry(place, measure)] if both else []
+        rows.append(Row(dataset_title(dataset), entries + [NOTHING] * (beside and not both)))
+    return Grid(_heading(setting, algorithms, measures), columns, rows)
 
 
-def _of(setting: str, algorithms: Sequence[str], measures: Sequence[Measure]) -> str:
-    what = " and ".join(measure.title for measure in measures)
-    whose = f", {algorithm_title(algorithms[0])}" if len(algorithms) == 1 else ""
-    return f"{what}, {setting}{whose}"
+def _heading(setting: str, algorithms: Sequence[str], measures: Sequence[Measure]) -> str:
+    if len(algorithms) == 1:
+        return f"{setting.capitalize()}, {algorithm_title(algorithms[0])}"
+    return f"{', '.join(measure.title for measure in measures)}, {setting}"
 
 
 def _classes_entry(outcomes: Outcomes, dataset: str) -> Entry:
@@ -104,48 +106,6 @@ def score_grids(
     """One table of all measures for a single algorithm, or else one table per measure."""
     parts = [measures] if len(algorithms) == 1 else [[measure] for measure in measures]
     return [score_grid(outcomes, setting, algorithms, part, **options) for part in parts if algorithms]
-
-
-def cluster_error_grid(outcomes: Outcomes, setting: str, algorithms: Sequence[str]) -> Grid:
-    """How far the mean number of clusters is from the number of classes, and its average over data sets."""
-    columns, rows, errors = [], [], []
-    for algorithm in algorithms:
-        group = algorithm_title(algorithm)
-        columns += [Column("ours", group), Column("paper", group)]
-    for dataset in datasets_of(outcomes, setting):
-        errors.append([error for a in algorithms for error in _errors(outcomes, (a, dataset, setting))])
-        rows.append(Row(dataset_title(dataset), [_error_entry(error) for error in errors[-1]]))
-    averages = [_average_entry(column) for column in zip(*errors, strict=True)]
-    rows.append(Row("Average of these", averages, total=True))
-    as_printed = [entry for a in algorithms for entry in (NOTHING, _printed_average(setting, a))]
-    rows.append(Row("Average as printed", as_printed, total=True))
-    return Grid(f"Cluster error, {setting}", columns, rows)
-
-
-def _errors(outcomes: Outcomes, place: Place) -> tuple[float | None, float | None]:
-    """Ours and the paper's."""
-    classes, ours, theirs = (
-        n_classes(outcomes, place[1]),
-        summary(outcomes, place, CLUSTERS),
-        printed(place, CLUSTERS),
-    )
-    means = (ours and ours.mean, theirs[0] if isinstance(theirs, tuple) else None)
-    both = [None if mean is None or classes is None else cluster_error(mean, classes) for mean in means]
-    return both[0], both[1]
-
-
-def _error_entry(error: float | None) -> Entry:
-    return NOTHING if error is None else Entry(signed(error, 2))
-
-
-def _average_entry(errors: Sequence[float | None]) -> Entry:
-    mean, deviation = average_cluster_error(errors)
-    return NOTHING if math.isnan(mean) else Entry(signed(mean, 2), signed(deviation, 2))
-
-
-def _printed_average(setting: str, algorithm: str) -> Entry:
-    cell = published()["average_cluster_error"].get(setting, {}).get(algorithm_title(algorithm))
-    return Entry(signed(cell[0], 1), signed(cell[1], 1), muted=True) if isinstance(cell, list) else NOTHING
 
 
 def shuffle_grid(outcomes: Outcomes, measure: Measure, settings: Sequence[str]) -> Grid:

@@ -25,6 +25,6 @@ WITHOUT_BOTH = Reading(recalibrates=False)
 
 def starting_at(first_interval: int, reading: Reading = PUBLISHED) -> Reading:
     """The same reading with another first interval (the paper's ablation uses 2 and 500)."""
-    if first_interval < 1:
-        raise ValueError(f"The first interval is {first_interval}, but it must be at least 1 sample.")
+    if first_interval < 2:
+        raise ValueError(f"The first interval is {first_interval}, but it must be at least 2 samples.")
     return reading._replace(first_interval=first_interval)
