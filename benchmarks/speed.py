@@ -115,9 +115,8 @@ def one_at_a_time() -> None:
     rows, nodes = iter(X[n:]), model.n_nodes_
     batch = np.median(timeit.repeat(lambda: model.partial_fit(next(rows)[None]), number=1, repeat=3000)) * 1e6
     single = np.median(timeit.repeat(lambda: model.learn_one(next(rows)), number=1, repeat=3000)) * 1e6
-    print(
-        f"\none row at a time, 16 features, {nodes} nodes: partial_fit {batch:.1f} µs, learn_one {single:.1f} µs"
-    )
+    print(f"\none row at a time, 16 features, {nodes} nodes:")
+    print(f"  partial_fit {batch:.1f} µs, learn_one {single:.1f} µs")
     conclude("one row by partial_fit, median", batch, 40, "µs")
     conclude("one row by learn_one, median", single, 20, "µs")
 
