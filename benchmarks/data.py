@@ -5,27 +5,22 @@ from pathlib import Path
 
 import numpy as np
 
-FOLDERS = [
-    Path(os.environ.get("EVERCLUST_DATA", "~/.cache/everclust")).expanduser(),
-    Path(__file__).parents[2] / "shared" / "data",
-]
+from everclust.benchmark import settings
+from everclust.benchmark.datasets import load
+
+BESIDE = Path(__file__).parents[2] / "shared" / "data"
 
 
 def data_set(name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Samples and classes of `<name>.npz`; FileNotFoundError says where it should be."""
-    for folder in FOLDERS:
-        path = folder / f"{name}.npz"
-        if path.exists():
-            with np.load(path) as arrays:
-                return np.ascontiguousarray(arrays["X"], np.float64), arrays["y"]
-    raise FileNotFoundError(
-        f"{name}.npz (arrays X and y) is not in {FOLDERS[0]}; put it there or set EVERCLUST_DATA."
-    )
+    """Samples and classes; a FileNotFoundError says where the file should be."""
+    if "EVERCLUST_DATA" not in os.environ and BESIDE.is_dir():
+        os.environ["EVERCLUST_DATA"] = str(BESIDE)
+    return load(name)
 
 
 def stationary(X: np.ndarray, y: np.ndarray, seed: int) -> np.ndarray:
     """All rows, shuffled."""
-    return X[np.random.RandomState(seed).permutation(len(X))]
+    return X[settings.stationary(X, y, seed)]
 
 
 def class_incremental(X: np.ndarray, y: np.ndarray, seed: int) -> np.ndarray:
@@ -34,8 +29,4 @@ def class_incremental(X: np.ndarray, y: np.ndarray, seed: int) -> np.ndarray:
     The paper shuffles within the classes once for all of its runs. That one shuffle cannot be had, and the
     mean over runs depends on it, so here every run draws its own.
     """
-    random = np.random.RandomState(seed)
-    order = random.permutation(np.unique(y))
-    return np.ascontiguousarray(
-        X[np.concatenate([random.permutation(np.flatnonzero(y == c)) for c in order])]
-    )
+    return X[np.concatenate(settings.class_incremental(X, y, seed, reshuffle_within_class=True))]

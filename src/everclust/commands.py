@@ -48,14 +48,14 @@ def run(
     datasets: Annotated[list[str], typer.Option(help="Names, or all.")] = ["all"],  # noqa: B006
     settings: Annotated[list[str], typer.Option(help="stationary, nonstationary or both.")] = ["both"],  # noqa: B006
     seeds: Annotated[int, typer.Option(help="Runs, with seeds from 1 on.")] = PAPER_SEEDS,
-    shuffles: Annotated[int, typer.Option(help="Other orders within two classes to try.")] = 0,
+    shuffles: Annotated[int, typer.Option(min=0, help="Other orders within two classes to try.")] = 0,
     jobs: Annotated[int, typer.Option(help="Processes, -1 for one per core.")] = -1,
     store: StorePath = STORE,
     paper: Annotated[bool, typer.Option("--paper", help="Everything, as the paper has it.")] = False,
-    trials: Annotated[int, typer.Option(help="Trials for algorithms that must be tuned.")] = TRIALS,
+    trials: Annotated[int, typer.Option(min=1, help="Trials for algorithms that must be tuned.")] = TRIALS,
     search_limit: Annotated[float, typer.Option(help="Seconds for the trials per data set.")] = LIMIT_SECONDS,
-    limit: Annotated[float | None, typer.Option(help="Seconds that a job may take.")] = None,
-    memory: Annotated[float | None, typer.Option(help="GiB that a job may take.")] = None,
+    limit: Annotated[float | None, typer.Option(min=0, help="Seconds that a job may take.")] = None,
+    memory: Annotated[float | None, typer.Option(min=0, help="GiB that a job may take.")] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Run again what was not successful.")] = False,
     with_: With = [],  # noqa: B006
 ) -> None:

@@ -1,6 +1,7 @@
 """Jobs one by one and across cores: nothing is done twice, and nothing that goes wrong stops the rest."""
 
 import json
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -28,6 +29,7 @@ TIMES = {"started_at", "finished_at", "train_seconds", "train_cpu_seconds", "pea
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.setenv("EVERCLUST_DATA", str(tmp_path))
     np.savez(tmp_path / "flowers.npz", X=IRIS.data, y=IRIS.target)
     np.savez(tmp_path / "pair.npz", X=IRIS.data[:100], y=IRIS.target[:100])
@@ -247,6 +249,17 @@ def test_names_that_are_wrong():
         plan(["idat"], ["flowers"], ["both"], 0)
     with pytest.raises(PlanError, match=r"There is no file nowhere\.py"):
         take_in(Path("nowhere.py"))
+
+
+def test_files_that_cannot_be_taken_in(tmp_path):
+    for name, text in {"faulty.py": "1 / 0", "json.py": ""}.items():
+        (tmp_path / name).write_text(text)
+    with pytest.raises(
+        PlanError, match=r"faulty\.py cannot be imported \(ZeroDivisionError: division by zero\)"
+    ):
+        take_in(tmp_path / "faulty.py")
+    with pytest.raises(PlanError, match="There is another module called 'json'"):
+        take_in(tmp_path / "json.py")
 
 
 def test_larger_data_sets_cost_more():

@@ -198,9 +198,14 @@ def take_in(file: Path) -> None:
     Raises
     ------
     PlanError
-        If there is no such file.
+        If there is no such file, it cannot be imported, or another module has its name.
     """
     if not file.is_file():
         raise PlanError(f"There is no file {file} to take algorithms or data sets from.")
     sys.path.insert(0, str(file.resolve().parent))  # workers look there too
-    importlib.import_module(file.stem)
+    try:
+        module = importlib.import_module(file.stem)
+    except Exception as error:
+        raise PlanError(f"{file} cannot be imported ({type(error).__name__}: {error}).") from error
+    if Path(module.__file__ or "").resolve() != file.resolve():
+        raise PlanError(f"There is another module called {file.stem!r}; give {file} another name.")
