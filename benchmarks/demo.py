@@ -116,7 +116,7 @@ def cells(prototypes: np.ndarray, labels: np.ndarray) -> np.ndarray:
     _, cluster = np.unique(labels, return_inverse=True)
     centres = np.stack([prototypes[cluster == k].mean(axis=0) for k in range(cluster.max() + 1)])
     drawn_together = 0.4 * prototypes + 0.6 * centres[cluster]
-    flat = TSNE(init="pca", perplexity=8, random_state=SEED).fit_transform(drawn_together)
+    flat = TSNE(method="exact", init="pca", perplexity=8, random_state=SEED).fit_transform(drawn_together)
     side = int(np.ceil(np.sqrt(len(flat))))
     even = 0.5 * (flat - flat.min(axis=0)) / np.ptp(flat, axis=0) + 0.5 * rankdata(flat, axis=0) / len(flat)
     grid = np.stack(np.meshgrid(np.arange(side), np.arange(side)), axis=-1).reshape(-1, 2)
