@@ -187,7 +187,7 @@ def test_kill_9_loses_nothing_and_nothing_is_run_twice(folder):
     after = rows(path)
     assert after[: len(before)] == before  # to the last bit, times included
     with Store(folder / "whole.sqlite") as store:
-        run(plan(["toy-logged"], ["iris"], ["both"], 12), store)
+        run(plan(["idat"], ["iris"], ["both"], 12), store)  # the same algorithm
     assert scores(after) == scores(rows(folder / "whole.sqlite"))
 
 
