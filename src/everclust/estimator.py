@@ -20,6 +20,7 @@ from .snapshot import Snapshot, labels, similarities, winners, winners_first
 if TYPE_CHECKING:
     import networkx
 
+SMALL = 4096  # numbers
 _STARTING = threading.Lock()
 _INPUT = ("n_features_in_", "feature_names_in_")
 
@@ -31,6 +32,13 @@ def _refuse_overflow(X: np.ndarray) -> None:
             f"X holds a value of magnitude {largest:.3g}, but distances can only be computed up to "
             f"{LARGEST:g}; rescale the feature it is in."
         )
+
+
+def _is_moderate(X: np.ndarray) -> bool:
+    """Is every value finite and far from overflow? May be false for values that are just large."""
+    if X.size <= SMALL:  # the quickest way; for large arrays it would start threads
+        return bool(np.vdot(X, X) < LARGEST)  # false for NaN and infinities too
+    return bool(-LARGEST < X.min() and X.max() < LARGEST)
 
 
 class IDAT(CallbackSupportMixin, ClusterMixin, BaseEstimator):
@@ -275,7 +283,7 @@ class IDAT(CallbackSupportMixin, ClusterMixin, BaseEstimator):
             and X.shape[-1] == self.n_features_in_
             and X.flags.c_contiguous
             and "feature_names_in_" not in self.__dict__
-            and np.vdot(X, X) < LARGEST  # false for NaN and infinities too
+            and _is_moderate(X)
         )
 
     def _to_predict(self, X: Any) -> tuple[Snapshot, np.ndarray]:

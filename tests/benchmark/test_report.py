@@ -168,7 +168,7 @@ def test_rows_without_a_result_are_there(html):
 
 
 def test_failures_are_counted_and_explained(parsed):
-    assert "1 of 1 data set not at hand STL10 is not at hand." in parsed.words
+    assert "1 of 1 data set not at hand put stl10.npz into the data folder and run again" in parsed.words
     assert "needed too much memory" in parsed.words
 
 

@@ -34,7 +34,7 @@ def failures(outcomes: Outcomes) -> Section:
 def _failures(dataset: str, setting: str, runs: list[Result]) -> list[Row]:
     """A row for everything that happened, with how often it did."""
     counted: Counter[tuple[str, str]] = Counter(
-        (run["status"], _short(run.get("error"))) for run in runs if run["status"] != DONE
+        (run["status"], _message(run)) for run in runs if run["status"] != DONE
     )
     title = algorithm_title(runs[0]["algorithm"])
     return [
@@ -46,8 +46,10 @@ def _failures(dataset: str, setting: str, runs: list[Result]) -> list[Row]:
     ]
 
 
-def _short(error: str | None) -> str:
-    text = " ".join((error or "").split())
+def _message(run: Result) -> str:
+    if run["status"] == "missing":  # the stored message names a folder of the machine it ran on
+        return f"put {run['dataset']}.npz into the data folder and run again"
+    text = " ".join((run.get("error") or "").split())
     return text if len(text) <= LONGEST_ERROR else f"{text[:LONGEST_ERROR]}…"
 
 
