@@ -38,7 +38,7 @@ def _is_moderate(X: np.ndarray) -> bool:
     """Is every value finite and far from overflow? May be false for values that are just large."""
     if X.size <= SMALL:  # the quickest way; for large arrays it would start threads
         return bool(np.vdot(X, X) < LARGEST)  # false for NaN and infinities too
-    return bool(-LARGEST < X.min() and X.max() < LARGEST)
+    return bool(X.min() > -LARGEST and X.max() < LARGEST)
 
 
 class IDAT(CallbackSupportMixin, ClusterMixin, BaseEstimator):
