@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .jit import COARSE, jit, jit_allocating
-from .lanes import copy_row, whole_strides
+from .lanes import copy_row
 from .spread import ANCHOR, MEAN, present_scale
 
 SPACING = 2.0**-23  # of float32: twice the largest relative rounding error
@@ -26,8 +26,7 @@ FAR = np.float32(4e29)
 NO_NODE = np.float32(np.inf)  # bound of a column without a node
 SHADOW_PADDING = 16  # columns beyond a power of two, lest a column's numbers share one cache set
 NOT_ANCHORED = 2**62  # strays of a shadow that was never cast
-TILE = 512  # nodes looked at in one go: their bounds stay in the nearest cache
-BUNCH = 64  # nodes whose least bound is kept
+BUNCH = 64  # nodes whose least bound is kept; arrays have room for whole bunches
 NONE = -1
 FEW = 8  # nodes measured in a search that need no second thought
 
@@ -105,20 +104,21 @@ def drop_anchor(state):  # INOUT feature, shadow, clock.unit, clock.strays
         cast_shadow(state, k)
 
 
-def _look(shade, shadow, start, bound):
-    """Lower bounds for the nodes from start on."""
+def _look(shade, shadow, bound):
+    """Lower bounds for as many nodes as there is room for."""
     d, n = shade.shape[0], bound.shape[0]
-    copy_row(bound, shadow[d, start : start + n])
+    half_norm = shadow[d]
+    for k in range(n):
+        bound[k] = half_norm[k]
     j = 0
     while j + 4 <= d:  # four features per pass spare three of four ways to memory
         x0, x1, x2, x3 = shade[j], shade[j + 1], shade[j + 2], shade[j + 3]
-        y0, y1 = shadow[j, start : start + n], shadow[j + 1, start : start + n]
-        y2, y3 = shadow[j + 2, start : start + n], shadow[j + 3, start : start + n]
+        y0, y1, y2, y3 = shadow[j], shadow[j + 1], shadow[j + 2], shadow[j + 3]
         for k in range(n):
             bound[k] = bound[k] - x0 * y0[k] - x1 * y1[k] - x2 * y2[k] - x3 * y3[k]
         j += 4
     while j < d:
-        xj, yj = shade[j], shadow[j, start : start + n]
+        xj, yj = shade[j], shadow[j]
         for k in range(n):
             bound[k] -= xj * yj[k]
         j += 1
@@ -126,7 +126,7 @@ def _look(shade, shadow, start, bound):
 
 def _least_of(values):
     least = values[0]
-    for k in range(values.shape[0]):
+    for k in range(BUNCH):
         if values[k] < least:
             least = values[k]
     return least
@@ -139,18 +139,15 @@ least_of = jit(_least_of, COARSE)
 @jit
 def rough_search(state, scratch):  # INOUT scratch.bound, scratch.least
     """Lower bounds for all nodes; returns the number of bunches."""
-    # Whole vectors: columns without a node do no harm.
-    n = min(2 * whole_strides((state.clock[0].n_nodes + 1) // 2), state.shadow.shape[1])
-    for start in range(0, n, TILE):
-        look(scratch.shade, state.shadow, start, scratch.bound[start : min(start + TILE, n)])
-    n_bunches = (n + BUNCH - 1) // BUNCH
+    n_bunches = (state.clock[0].n_nodes + BUNCH - 1) // BUNCH  # columns without a node do no harm
+    look(scratch.shade, state.shadow, scratch.bound[: n_bunches * BUNCH])
     for b in range(n_bunches):
-        scratch.least[b] = least_of(scratch.bound[b * BUNCH : min((b + 1) * BUNCH, n)])
+        scratch.least[b] = least_of(scratch.bound[b * BUNCH : (b + 1) * BUNCH])
     return n_bunches
 
 
 @jit
-def take_nearest(scratch, n_bunches, n_nodes, limit):  # INOUT scratch.bound, scratch.least
+def take_nearest(scratch, n_bunches, limit):  # INOUT scratch.bound, scratch.least
     """The node with the least bound, which is taken out; or NONE when no bound is within the limit."""
     b = 0
     for i in range(1, n_bunches):
@@ -158,7 +155,7 @@ def take_nearest(scratch, n_bunches, n_nodes, limit):  # INOUT scratch.bound, sc
             b = i
     if not (scratch.least[b] <= limit and scratch.least[b] < NO_NODE):
         return NONE
-    bunch = scratch.bound[b * BUNCH : min((b + 1) * BUNCH, n_nodes)]
+    bunch = scratch.bound[b * BUNCH : (b + 1) * BUNCH]
     k = 0
     while bunch[k] != scratch.least[b]:
         k += 1
@@ -211,13 +208,13 @@ def nearest_two(state, x, scratch):  # INOUT scratch, clock.strays, (shadow)
     n_bunches = rough_search(state, scratch)
     two = (NONE, NONE, np.inf, np.inf)
     limit, n_measured = NO_NODE, 0
-    k = take_nearest(scratch, n_bunches, clock.n_nodes, limit)
+    k = take_nearest(scratch, n_bunches, limit)
     while k != NONE:
         two = insert(two, k, distance(x, state.prototype[k]))
         n_measured += 1
         if n_measured == 2:
             limit = rough_limit(norm, x.shape[0], two[3] * clock.unit)
-        k = take_nearest(scratch, n_bunches, clock.n_nodes, limit)
+        k = take_nearest(scratch, n_bunches, limit)
     if n_measured > FEW:
         clock.strays += n_measured
     return two
