@@ -677,3 +677,26 @@ def load_or_refuse(path, data):
     assert ((model.score_samples(X) > 0) & (model.score_samples(X) <= 1)).all()
     model.partial_fit(X)
     assert model.predict(X).max() < model.n_clusters_
+
+
+def test_a_link_stays_a_link(tmp_path):
+    model = IDAT().partial_fit(DIGITS[:20])
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "file")
+    model.save(link)
+    assert link.is_symlink()
+    assert learnt(load(tmp_path / "file")) == learnt(model)
+
+
+def test_a_pipe_is_refused_and_stays(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="device or pipe"):
+        IDAT().partial_fit(DIGITS[:20]).save(tmp_path / "pipe")
+    assert (tmp_path / "pipe").is_fifo()
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_an_error_names_the_target(tmp_path):
+    with pytest.raises(FileNotFoundError, match="nothing was written") as caught:
+        IDAT().partial_fit(DIGITS[:20]).save(tmp_path / "nowhere" / "model")
+    assert caught.value.filename == str(tmp_path / "nowhere" / "model")

@@ -7,6 +7,7 @@ not exactly as long as its header says is refused before anything is allocated f
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import math
@@ -54,17 +55,26 @@ def write_model(
 
 
 def write_atomically(path: Path, parts: Iterable[bytes]) -> None:
-    """Write beside the target, make sure it is on the disk, then take its place."""
-    beside = path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
+    """Write beside the target, make sure it is on the disk, then take its place.
+
+    A link stays a link: the file it leads to is replaced. Devices and pipes are refused, not replaced.
+    """
+    target = Path(os.path.realpath(path))
+    if target.exists() and not (target.is_file() or target.is_dir()):
+        raise OSError(errno.EINVAL, "A device or pipe cannot be replaced; choose another path", str(path))
+    beside = target.with_name(f"{target.name}.{secrets.token_hex(4)}.part")
     try:
         with open(beside, "xb") as file:
             file.writelines(parts)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(beside, path)
-    except BaseException:
+        os.replace(beside, target)
+    except BaseException as error:
         with suppress(OSError):
             beside.unlink()
+        if isinstance(error, OSError) and error.errno is not None:
+            what = f"{error.strerror}, so nothing was written and what was there before is untouched"
+            raise OSError(error.errno, what, str(path)) from None
         raise
 
 
