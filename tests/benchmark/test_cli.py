@@ -14,11 +14,9 @@ import pytest
 from sklearn.datasets import load_iris
 
 from everclust import cli
-from everclust.benchmark.algorithms import ALGORITHMS
 from everclust.benchmark.plan import plan
 from everclust.benchmark.runner import run
 from everclust.benchmark.store import Store
-from toys import TOYS
 
 pytest.importorskip("typer")
 from typer.testing import CliRunner
@@ -30,20 +28,15 @@ IRIS = load_iris()
 SCORES = ("ari", "ami", "step_ari", "step_ami", "nodes", "clusters", "history")
 
 
+pytestmark = pytest.mark.usefixtures("toys")
+
+
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("EVERCLUST_DATA", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     np.savez(tmp_path / "iris.npz", X=IRIS.data, y=IRIS.target)
     return tmp_path
-
-
-@pytest.fixture(autouse=True)
-def toys():
-    ALGORITHMS.update({toy.name: toy for toy in TOYS})
-    yield
-    for toy in TOYS:
-        del ALGORITHMS[toy.name]
 
 
 def call(*arguments, code=0):

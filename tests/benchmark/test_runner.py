@@ -20,11 +20,13 @@ from everclust.benchmark.plan import PlanError, cost, fetchable, plan, take_in
 from everclust.benchmark.runner import run
 from everclust.benchmark.settings import class_incremental, stationary
 from everclust.benchmark.store import Store
-from toys import TOYS
 
 IRIS = load_iris()
 SCORES = ("ari", "ami", "step_ari", "step_ami", "ai_ari", "ai_ami", "bwt_ari", "bwt_ami", "nodes", "clusters")
 TIMES = {"started_at", "finished_at", "train_seconds", "train_cpu_seconds", "peak_memory"}
+
+
+pytestmark = pytest.mark.usefixtures("toys")
 
 
 @pytest.fixture(autouse=True)
@@ -35,14 +37,6 @@ def folder(tmp_path, monkeypatch):
     np.savez(tmp_path / "pair.npz", X=IRIS.data[:100], y=IRIS.target[:100])
     np.savez(tmp_path / "gaps.npz", X=np.where(IRIS.data > 7, np.nan, IRIS.data), y=IRIS.target)
     return tmp_path
-
-
-@pytest.fixture(autouse=True)
-def toys():
-    ALGORITHMS.update({toy.name: toy for toy in TOYS})
-    yield
-    for toy in TOYS:
-        del ALGORITHMS[toy.name]
 
 
 @pytest.fixture

@@ -6,15 +6,16 @@ import numpy as np
 import pytest
 
 from everclust.benchmark import isolation, search
-from everclust.benchmark.algorithms import ALGORITHMS
 from everclust.benchmark.jobs import Job, Result
 from everclust.benchmark.runner import run
 from everclust.benchmark.search import Tuning, journal_beside, tuned
 from everclust.benchmark.store import Store
-from toys import TOYS
 
 optuna = pytest.importorskip("optuna")
 PLACE = ("toy-cut", "steps", "stationary")
+
+
+pytestmark = pytest.mark.usefixtures("toys")
 
 
 @pytest.fixture(autouse=True)
@@ -24,14 +25,6 @@ def folder(tmp_path, monkeypatch):
     X = np.linspace(0, 10, 101)[:, None]
     np.savez(tmp_path / "steps.npz", X=X, y=(X[:, 0] > 3).astype(int))
     return tmp_path
-
-
-@pytest.fixture(autouse=True)
-def toys():
-    ALGORITHMS.update({toy.name: toy for toy in TOYS})
-    yield
-    for toy in TOYS:
-        del ALGORITHMS[toy.name]
 
 
 @pytest.fixture
