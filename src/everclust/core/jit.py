@@ -1,11 +1,13 @@
 """The one way this package compiles: flags, and a disk cache that cannot go stale.
 
 numba's cache notices a change only in the file of the compiled entry function. The kernels here
-call small functions from many files, so their cache is stamped with a hash of all of `core`.
+call small functions from many files, so their cache is stamped with a hash of all of `core`, and of
+all files beside their own.
 """
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -57,25 +59,31 @@ def kernel(function: Function) -> Any:
     return compiled
 
 
-def source_stamp() -> str:
-    """Hash of every source file of `core`, by name and content."""
+def source_stamp(folder: Path | None = None) -> str:
+    """Hash of every source file of a folder, or else of `core`, by name and content."""
     digest = sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
+    for path in sorted((folder or Path(__file__).parent).glob("*.py")):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
 
 
 _STAMP = source_stamp()
+_stamp_of_folder = cache(source_stamp)
 
 
 class _Stamped:
+    _py_file: str  # of the entry function
+
     def get_source_stamp(self) -> str:
-        return _STAMP
+        path = Path(self._py_file)
+        if path.parent == Path(__file__).parent or not path.is_file():
+            return _STAMP
+        return sha256((_STAMP + _stamp_of_folder(path.parent)).encode()).hexdigest()
 
     def get_disambiguator(self) -> str:
         # In the names of the files as well: numba writes the index before the code, so that whatever
         # comes in between would leave a new index that points at old code.
-        return f"{super().get_disambiguator()}-{_STAMP[:16]}"  # type: ignore[misc]
+        return f"{super().get_disambiguator()}-{self.get_source_stamp()[:16]}"  # type: ignore[misc]
 
 
 class _Impl(caching.CompileResultCacheImpl):

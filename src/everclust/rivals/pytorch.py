@@ -1,0 +1,90 @@
+"""What the deep algorithms need around their training: PyTorch, a device, a seed, a progress bar."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+if TYPE_CHECKING:
+    import torch
+
+LARGEST = 1e18  # of the values given to a network: the squares of larger ones would leave float32
+
+
+def import_torch() -> Any:
+    """PyTorch, or an error that says how to get it."""
+    try:
+        import torch
+    except ImportError:
+        raise ImportError("TableDC and GCEALS need PyTorch: pip install 'everclust[deep]'") from None
+    return torch
+
+
+def device_called(name: str) -> torch.device:
+    """The device called "cpu" or "cuda"; "auto" is the GPU where there is one."""
+    torch = import_torch()
+    has_gpu = torch.cuda.is_available()
+    if name == "cuda" and not has_gpu:
+        raise ValueError(
+            "device='cuda', but PyTorch finds no GPU here; use device='auto' or 'cpu', or install a PyTorch "
+            "built for CUDA."
+        )
+    return torch.device("cuda" if has_gpu and name != "cpu" else "cpu")
+
+
+def seed_from(random_state: Any) -> int:
+    """The seed of a run: an integer is the seed itself, anything else draws one."""
+    if isinstance(random_state, Integral):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def generator_from(seed: int) -> torch.Generator:
+    """A source of random numbers of our own. It is the CPU's, so that they are the same on every device."""
+    return import_torch().Generator().manual_seed(seed)
+
+
+def to_tensor(X: np.ndarray, device: torch.device) -> torch.Tensor:
+    """A copy of the rows in single precision on the device."""
+    largest = float(np.abs(X).max())
+    if largest > LARGEST:
+        raise ValueError(
+            f"X holds a value of magnitude {largest:.3g}, but a network can only compute up to {LARGEST:g}; "
+            "rescale the feature it is in."
+        )
+    return import_torch().from_numpy(X.astype(np.float32)).to(device)
+
+
+def to_array(tensor: torch.Tensor) -> np.ndarray:
+    """A copy of the tensor that lives without PyTorch and its device."""
+    return np.array(tensor.detach().cpu().numpy())
+
+
+def watched(
+    epochs: Iterator[tuple[float, ...]], n_epochs: int, names: tuple[str, ...], *, bar: str | None
+) -> np.ndarray:
+    """Run a stage of the training to its end: its losses, a row for each name and a column for each epoch.
+
+    With the name of a progress bar, that is shown.
+    """
+    history = list(epochs if bar is None else _with_bar(epochs, n_epochs, names, bar))
+    return np.array(history).reshape(-1, len(names)).T
+
+
+def _with_bar(
+    epochs: Iterator[tuple[float, ...]], n_epochs: int, names: tuple[str, ...], title: str
+) -> Iterator[tuple[float, ...]]:
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        raise ImportError("progress=True needs tqdm: pip install 'everclust[progress]'") from None
+    with tqdm(total=n_epochs, desc=title, unit=" epochs") as bar:
+        for losses in epochs:
+            shown = {name: f"{loss:.4g}" for name, loss in zip(names, losses, strict=True)}
+            bar.set_postfix(shown, refresh=False)
+            bar.update()
+            yield losses
