@@ -47,10 +47,21 @@ def compiled() -> Callable[[Any], Any]:
 def model() -> Callable[..., Any]:
     """Make a state from a few node fields, the rest being as if nothing had happened yet.
 
-    `evidence` lists (i, j, count) and `edge` (i, j), with i < j; `window` is oldest first.
+    `evidence` and `handover` list (i, j, count) and `edge` (i, j), with i < j; `window` is oldest first.
     """
 
-    def build(prototype, *, evidence=(), edge=(), window=(), mean=None, square_sum=None, **fields):
+    def build(
+        prototype,
+        *,
+        evidence=(),
+        edge=(),
+        handover=(),
+        window=(),
+        mean=None,
+        square_sum=None,
+        weight=None,
+        **fields,
+    ):
         prototype = np.array(prototype, float)
         n_nodes, n_features = prototype.shape
         zeros = np.zeros(n_nodes, np.int64)
@@ -66,6 +77,12 @@ def model() -> Callable[..., Any]:
             "window": np.array(window, float).reshape(-1, n_features),
             "evidence": np.array(evidence, np.int64).reshape(-1, 3),
             "edge": np.array(edge, np.int64).reshape(-1, 2),
+            "last_won": np.array(fields.pop("last_won", zeros), np.int64),
+            "community": np.array(fields.pop("community", zeros - 1), np.int64),
+            "cluster": np.array(fields.pop("cluster", zeros - 1), np.int64),
+            "since": np.array(fields.pop("since", zeros), np.int64),
+            "handover": np.array(handover, np.int64).reshape(-1, 3),
+            "weight": np.ones(n_features) if weight is None else np.array(weight, float),
         }
         scalars = {
             "n_seen": max(int(arrays["usage"].sum()), len(arrays["window"])),
@@ -73,6 +90,9 @@ def model() -> Callable[..., Any]:
             "interval": 2,
             "vigilance": 0.0,
             "cluster_ratio": 0.0,
+            "next_cluster": 0,
+            "provisional": -1,
+            "next_community": 0,
         }
         unknown = set(fields) - set(scalars)
         if unknown:

@@ -130,16 +130,23 @@ class Oracle:
         widest = max(math.sqrt(m2 / (self.n_welford - 1)) for m2 in self.m2)
         return widest if self.above(widest, SCALE_FLOOR) else SCALE_FLOOR
 
+    def distance(self, a: Sequence[float], b: Sequence[float]) -> float:
+        """The metric of everything below; a subclass may weigh the features."""
+        return distance(a, b)
+
+    def distances(self, x: Sequence[float], points: Matrix) -> list[float]:
+        return [self.distance(x, point) for point in points]
+
     def nearest_two(self, x: list[float]) -> tuple[int, int]:
         """2.3 Nearest two, by distance; of equally near nodes the older comes first."""
-        away = [distance(x, y) for y in self.prototype]
+        away = self.distances(x, self.prototype)
         order = sorted(range(len(away)), key=lambda k: (away[k], k))
         self.weigh(away[order[0]], away[order[1]])
         self.weigh(away[order[1]], away[order[2]])
         return order[0], order[1]
 
     def similarity_to(self, k: int, x: list[float]) -> float:
-        return 1 / (1 + distance(x, self.prototype[k]) / self.scale[k])
+        return 1 / (1 + self.distance(x, self.prototype[k]) / self.scale[k])
 
     def resonate(self, x: list[float]) -> None:
         """2.4 Resonance; both similarities are taken before anything moves."""
@@ -211,7 +218,7 @@ class Oracle:
         """2.5.1 An edge longer than Tukey's upper fence goes, and its evidence with it."""
         if not self.edges:
             return
-        length = {(i, j): distance(self.prototype[i], self.prototype[j]) for i, j in self.edges}
+        length = {(i, j): self.distance(self.prototype[i], self.prototype[j]) for i, j in self.edges}
         q1 = hazen_quantile(list(length.values()), 0.25)
         q3 = hazen_quantile(list(length.values()), 0.75)
         fence = q3 + TUKEY * (q3 - q1)
@@ -301,7 +308,7 @@ class Oracle:
         """3. S over the whole window, newest first, so that S_L is its leading L x L block."""
         alpha = 1 / max(self.scale)
         newest_first = self.window[::-1]
-        return [[1 / (1 + alpha * distance(a, b)) for b in newest_first] for a in newest_first]
+        return [[1 / (1 + alpha * away) for away in self.distances(a, newest_first)] for a in newest_first]
 
     def reconsider(self, similarity: Matrix, ratio_now: float) -> tuple[int, float] | None:
         """3. Shrink, else grow; None means that everything is kept."""
@@ -403,7 +410,7 @@ class Oracle:
         x = [float(value) for value in x]
         nodes = range(len(self.prototype))
         candidates = [k for k in nodes if self.active[k]] or list(nodes)
-        scaled = {k: distance(x, self.prototype[k]) / self.scale[k] for k in candidates}
+        scaled = {k: self.distance(x, self.prototype[k]) / self.scale[k] for k in candidates}
         order = sorted(candidates, key=lambda k: (scaled[k], k))
         if len(order) > 1:
             self.weigh(scaled[order[0]], scaled[order[1]])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -11,14 +13,17 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .callbacks import CallbackSupportMixin, reported, with_callbacks
-from .core.readings import PUBLISHED
-from .core.state import new_state
+from .core.readings import PUBLISHED, Reading
+from .core.state import SEED_NODES, new_state
+from .identity import Event
 from .learner import Learner
-from .persistence import LARGEST, read_model, write_model
+from .persistence import CHOICES, LARGEST, read_model, write_model
+from .report import cluster_profile, cluster_report
 from .snapshot import Snapshot, labels, similarities, winners, winners_first
 
 if TYPE_CHECKING:
     import networkx
+    import pandas
 
 SMALL = 4096  # numbers
 _STARTING = threading.Lock()
@@ -49,6 +54,24 @@ class IDAT(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     the number of clusters by itself and forgets nothing when new classes appear. Features are used as
     they are: scale them first if their units are not comparable.
 
+    There is nothing to tune. The two parameters choose between the algorithm as published, which is the
+    default, and two additions to it, which often find better clusters.
+
+    Parameters
+    ----------
+    clusters : {"components", "handover"}, default="components"
+        What a cluster is: a connected component of the edges between active nodes, as published; or a
+        community of nodes that hand samples over to each other more often than chance would have it,
+        which uses all nodes that won more than once. Learning is the same in both cases, so that a model
+        can be read out either way: ``model.set_params(clusters="handover")``.
+    metric : {"euclidean", "capped"}, default="euclidean"
+        How distances are measured: as published; or with no feature weighing more than the median
+        feature, which helps when features have very different spreads. Nothing is ever amplified.
+    max_nodes : int or None, default=None
+        How many nodes are kept at most. The published algorithm never lets go of a node that won twice, so
+        that nodes and costs grow for ever when the data keep drifting. With a bound, the nodes that have
+        gone longest without winning go first, inactive before active ones.
+
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
@@ -57,15 +80,17 @@ class IDAT(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         Number of clusters.
     n_nodes_, n_active_nodes_ : int
         Number of nodes, and how many of them take part in the answer. While none does (n_active_nodes_
-        is 0), all of them do.
+        is 0), all of them do. (With hand-over clusters, all nodes that won more than once do.)
     prototypes_ : ndarray of shape (n_nodes_, n_features_in_)
         Positions of the nodes, in order of creation.
+    feature_weights_ : ndarray of shape (n_features_in_,)
+        What each feature weighs in squared distances: 1, or less in the capped metric.
     scales_, usage_, active_ : ndarray of shape (n_nodes_,)
         Distance scale of each node, how often it was moved, whether it is active.
     edges_ : ndarray of shape (m, 2)
         Pairs of nodes joined by an edge.
     node_labels_ : ndarray of shape (n_nodes_,)
-        Cluster of each node. Inactive nodes are in no cluster: they are numbered from `n_clusters_` on.
+        Cluster of each node, -1 for those that are in none.
     interval_, vigilance_ : int, float
         The recalculation interval and the vigilance threshold, which IDAT derives by itself.
     n_samples_seen_, n_features_in_ : int
@@ -91,10 +116,65 @@ class IDAT(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     """
 
     _learner: Learner
-    _reading = PUBLISHED  # the benchmark's ablation variants have others
+    _listeners: list[Callable[[Event], object]]
+    _variant = PUBLISHED  # the benchmark's ablation variants have others
+
+    def __init__(
+        self, *, clusters: str = "components", metric: str = "euclidean", max_nodes: int | None = None
+    ) -> None:
+        self.clusters = clusters
+        self.metric = metric
+        self.max_nodes = max_nodes
+
+    def _reading(self) -> Reading:
+        reading = self._variant._replace(capped=self._chosen("metric") == "capped")
+        if self.max_nodes is None:
+            return reading
+        if not isinstance(self.max_nodes, Integral) or self.max_nodes < SEED_NODES:
+            raise ValueError(
+                f"max_nodes is {self.max_nodes!r}, but it must be None or an integer of {SEED_NODES} or more."
+            )
+        return reading._replace(max_nodes=int(self.max_nodes))
+
+    def _chosen(self, name: str) -> str:
+        value = getattr(self, name)
+        if value not in CHOICES[name]:
+            choices = " or ".join(map(repr, CHOICES[name]))
+            raise ValueError(f"{name} is {value!r}, but it must be {choices}.")
+        return value
 
     def _new_learner(self, n_features: int) -> Learner:
-        return Learner(new_state(n_features, self._reading), reading=self._reading)
+        self._chosen("clusters")
+        reading = self._reading()
+        return Learner(new_state(n_features, reading), reading)
+
+    def _go_on(self, X: np.ndarray) -> None:
+        """Learn more, in the metric in which the model began."""
+        self._chosen("clusters")
+        reading = self._reading()
+        if self._learner.reading.capped != reading.capped:
+            raise ValueError(
+                f"The model has learnt in another metric than {self.metric!r}, and it cannot change over: "
+                "set the metric back, or call fit to begin anew."
+            )
+        self.__dict__.pop("labels_", None)
+        self._learner.reading = reading  # max_nodes may have been set anew
+        self._learn(X)
+
+    def _learn(self, X: np.ndarray) -> None:
+        if "_listeners" not in self.__dict__:
+            self._learner.learn(X, self.clusters == "handover")
+            return
+        with self._learner.lock:  # what another thread learns is told by that one
+            before = self._learner.scalar("n_seen")
+            self._learner.learn(X, self.clusters == "handover")
+            happened = self.events(before)
+        self._tell(happened)
+
+    def _tell(self, events: list[Event]) -> None:
+        for event in events:
+            for listener in self._listeners:
+                listener(event)
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -115,11 +195,16 @@ class IDAT(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         learner = self._new_learner(X.shape[1])
         with learner.lock:  # whoever asks meanwhile waits
             self._learner = learner
+            handover = self._chosen("clusters") == "handover"
             for part in reported(self, X):
-                learner.learn(part)
-            winner = winners(learner.snapshot(), X)
-            learner.renumber(winners_first(learner.snapshot(), winner))
-            self.labels_ = learner.snapshot().node_labels[winner]
+                learner.learn(part, handover)
+            winner = winners(self.snapshot(), X)
+            if handover:
+                learner.decide()
+            learner.renumber(winners_first(self.snapshot(), winner), handover)
+            self.labels_ = self.snapshot().node_labels[winner]
+            happened = self.events() if "_listeners" in self.__dict__ else []
+        self._tell(happened)
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
@@ -141,12 +226,11 @@ class IDAT(CallbackSupportMixin, ClusterMixin, BaseEstimator):
                 if not self.__sklearn_is_fitted__():
                     X = self._checked(X, reset=True)
                     self._learner = self._new_learner(X.shape[1])
-                    self._learner.learn(X)
+                    self._learn(X)
                     return self
         if not self._is_plain(X, 2):
             X = self._checked(X, reset=False)
-        self.__dict__.pop("labels_", None)
-        self._learner.learn(X)
+        self._go_on(X)
         return self
 
     def learn_one(self, x: Any) -> Self:
@@ -161,8 +245,7 @@ class IDAT(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         self
         """
         if self.__sklearn_is_fitted__() and self._is_plain(x, 1):
-            self.__dict__.pop("labels_", None)
-            self._learner.learn(x.reshape(1, -1))
+            self._go_on(x.reshape(1, -1))
             return self
         row = np.asarray(x)
         if row.ndim != 1:
@@ -206,7 +289,70 @@ class IDAT(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         snapshot : Snapshot
         """
         check_is_fitted(self)
-        return self._learner.snapshot()
+        return self._learner.snapshot(self._chosen("clusters") == "handover")
+
+    def events(self, since: int = 0) -> list[Event]:
+        """What has happened to clusters: born, merged, split, gone.
+
+        Parameters
+        ----------
+        since : int, default=0
+            Only what happened after that sample: give the `sample` of the latest event you know.
+
+        Returns
+        -------
+        events : list of Event
+            In the order in which they happened. The latest ones are remembered, ten thousand at least.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from everclust import IDAT
+        >>> model = IDAT().partial_fit(load_iris().data)
+        >>> print(model.events()[0])
+        sample 46: 0 is born
+        """
+        check_is_fitted(self)
+        return self._learner.events(since, self._chosen("clusters") == "handover")
+
+    def on_event(self, listener: Callable[[Event], object]) -> Self:
+        """Be told what happens to clusters, after each batch that is learnt.
+
+        Parameters
+        ----------
+        listener : callable
+            Called with every `Event`, in the order in which they happened. It is not saved, copied or
+            pickled with the model.
+
+        Returns
+        -------
+        self
+        """
+        self._listeners = [*self.__dict__.get("_listeners", ()), listener]
+        return self
+
+    def cluster_report(self) -> pandas.DataFrame:
+        """What the clusters are like: one row for each, with its id as index.
+
+        Returns
+        -------
+        report : pandas.DataFrame
+            With the columns `size` (uses of its nodes), `nodes`, `spread` (root mean square distance of its
+            nodes from its centre), `age` and `last_seen` (in samples), `centre`, and `differs_by`: the
+            features in which it is farthest from the mean of the stream, in standard deviations.
+        """
+        return cluster_report(self.snapshot(), getattr(self, "feature_names_in_", None))
+
+    def cluster_profile(self) -> pandas.DataFrame:
+        """What makes each cluster different: its mean of every feature against the mean of the stream.
+
+        Returns
+        -------
+        profile : pandas.DataFrame
+            A row per cluster, a column per feature: difference from the mean of the stream, in standard
+            deviations of the stream.
+        """
+        return cluster_profile(self.snapshot(), getattr(self, "feature_names_in_", None))
 
     def copy(self) -> IDAT:
         """An independent model that has learnt the same.
@@ -215,8 +361,8 @@ class IDAT(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         -------
         model : IDAT
         """
-        twin = IDAT()
-        twin.__dict__.update(self.__dict__)
+        twin = type(self)()
+        twin.__dict__.update(self.__getstate__())
         if "_learner" in self.__dict__:
             twin._learner = self._learner.copy()
         return twin
@@ -231,7 +377,8 @@ class IDAT(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         path : str or Path
         """
         check_is_fitted(self)
-        write_model(path, *self._learner.export(), names=getattr(self, "feature_names_in_", None))
+        names = getattr(self, "feature_names_in_", None)
+        write_model(path, *self._learner.export(), self.get_params(), names)
 
     def to_networkx(self) -> networkx.Graph:
         """The nodes and edges as a graph, with the attributes of each node.
@@ -290,9 +437,12 @@ class IDAT(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype="numeric")
         _refuse_overflow(X)
-        return self._learner.snapshot(), X
+        return self.snapshot(), X
 
     # What scikit-learn wants to know
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in super().__getstate__().items() if name != "_listeners"}
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_learner" in self.__dict__ and self._learner.has_learnt()
@@ -339,6 +489,11 @@ class IDAT(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         return self.snapshot().prototypes
 
     @property
+    def feature_weights_(self) -> np.ndarray:
+        """What each feature weighs in squared distances."""
+        return self.snapshot().feature_weights
+
+    @property
     def scales_(self) -> np.ndarray:
         """Distance scale of each node."""
         return self.snapshot().scales
@@ -380,9 +535,9 @@ def load(path: str | Path) -> IDAT:
     ValueError
         If the file is not a model, is damaged, or was written by a newer everclust.
     """
-    scalars, arrays, names = read_model(path)
-    model = IDAT()
-    model._learner = Learner.from_export(scalars, arrays)
+    scalars, arrays, params, names = read_model(path)
+    model = IDAT(**params)
+    model._learner = Learner.from_export(scalars, arrays, model._reading())
     model.n_features_in_ = arrays["prototype"].shape[1]
     if names is not None:
         model.feature_names_in_ = np.array(names, dtype=object)

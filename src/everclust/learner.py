@@ -1,4 +1,4 @@
-"""A state, the lock that guards it, and the latest picture of it."""
+"""A state, the lock that guards it, its clusters' identities, and the latest picture of it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,27 @@ from typing import Any
 
 import numpy as np
 
+from .core.communities import base_nodes
 from .core.learn import learn
 from .core.portable import Arrays, export, restore
 from .core.readings import PUBLISHED, Reading
 from .core.state import State, clock_of, copy
+from .core.topology import NO_CLUSTER
+from .core.valleys import base_labels
+from .identity import (
+    DECISION_INTERVAL,
+    LOGS,
+    Chronicle,
+    Community,
+    Event,
+    as_lines,
+    export_chronicle,
+    export_communities,
+    happenings,
+    restore_chronicle,
+    restore_communities,
+    succeed,
+)
 from .snapshot import CHUNK_CELLS, Snapshot, plain, take_snapshot
 
 CHUNK_WORK = 2**26  # cells × nodes between two looks at the keyboard: some tens of milliseconds
@@ -19,45 +36,123 @@ CHUNK_WORK = 2**26  # cells × nodes between two looks at the keyboard: some ten
 class Learner:
     """Threads may share it: whoever reads sees the model before or after a batch, never in between."""
 
-    def __init__(self, state: State, order: np.ndarray | None = None, reading: Reading = PUBLISHED) -> None:
+    def __init__(self, state: State, reading: Reading = PUBLISHED) -> None:
         self.state = state
         self.reading = reading
         self.lock = threading.RLock()
-        self._order = order  # the clusters' numbering: nodes, in the order of their clusters
-        self._picture: Snapshot | None = None
+        self.communities: dict[int, Community] = {}  # when it was last decided about them
+        # For components (False) and communities (True):
+        self._chronicle = {False: Chronicle(), True: Chronicle()}
+        self._picture: dict[bool, Snapshot] = {}
 
-    def learn(self, X: np.ndarray) -> None:
-        """Learn all rows. Ctrl-C leaves what was learnt until then."""
+    def learn(self, X: np.ndarray, handover: bool = False) -> None:
+        """Learn all rows. Ctrl-C leaves what was learnt until then.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+        handover : bool, default=False
+            Are the clusters communities? Then it is decided about their ids at every thousandth sample.
+        """
         with self.lock:
             if X.shape[1] != self.state.prototype.shape[1]:  # the kernels trust it
                 raise ValueError(
                     f"X has {X.shape[1]} features, but the model has {self.state.prototype.shape[1]}."
                 )
-            self._order = None
             try:
                 start = 0
                 while start < len(X):
-                    stop = start + self._n_rows_at_once(X.shape[1])
+                    stop = start + self._n_rows_at_once(X.shape[1], handover)
                     self.state = learn(self.state, plain(X[start:stop]), self.reading)
+                    self._note()
+                    if handover and self.state.clock["n_seen"][0] % DECISION_INTERVAL == 0:
+                        self.decide()
                     start = stop
             finally:  # not before: a signal handler may have taken a picture in between
-                self._picture = None
+                self._note()
+                self._picture = {}
 
-    def _n_rows_at_once(self, n_features: int) -> int:
+    def _n_rows_at_once(self, n_features: int, handover: bool) -> int:
         n_nodes = max(int(self.state.clock["n_nodes"][0]), 64)
-        return max(1, min(CHUNK_WORK // n_nodes, CHUNK_CELLS) // n_features)
+        n_rows = max(1, min(CHUNK_WORK // n_nodes, CHUNK_CELLS) // n_features)
+        if not handover:
+            return n_rows
+        return min(n_rows, DECISION_INTERVAL - int(self.state.clock["n_seen"][0]) % DECISION_INTERVAL)
 
-    def renumber(self, order: np.ndarray) -> None:
-        """Number the clusters in the order of these nodes, until something is learnt."""
+    def _note(self) -> None:
+        """Take down what has happened to the components."""
+        if self.state.clock["n_lines"][0]:
+            clock = clock_of(self.state)
+            lines, centres = self.state.line[: clock.n_lines], self.state.centre[: clock.n_centres]
+            self._chronicle[False].add(lines.copy(), centres.copy())
+            clock.n_lines = clock.n_centres = 0
+
+    def decide(self) -> None:
+        """Give the communities their ids."""
+        clock, base = clock_of(self.state), base_nodes(self.state)
+        group = base_labels(self.state, base, self.reading.valleys)
+        nodes = self.state.node
+        inherited = succeed(nodes["community"][base], group, nodes["usage"][base], int(clock.next_community))
+        ids = inherited.group_ids[group]
+        now = self._described(ids, base)
+        found = list(happenings(inherited, self.communities, now))
+        if found:
+            self._chronicle[True].add(*as_lines(found, int(clock.n_seen)))
+        nodes["community"][: clock.n_nodes] = NO_CLUSTER
+        nodes["community"][base] = ids
+        clock.next_community = inherited.next_id
+        self.communities = now
+        self._picture.pop(True, None)
+
+    def _described(self, ids: np.ndarray, base: np.ndarray) -> dict[int, Community]:
+        usage, position = self.state.node["usage"][base], self.state.prototype[base]
+        n_seen = int(self.state.clock["n_seen"][0])
+        found = {}
+        for c in np.unique(ids).tolist():
+            weight = usage * (ids == c)
+            before = self.communities.get(c)
+            since = before.since if before else n_seen
+            found[c] = Community(int(weight.sum()), weight @ position / weight.sum(), since)
+        return found
+
+    def renumber(self, order: np.ndarray, handover: bool) -> None:
+        """Call the clusters 0, 1, 2 … in the order in which their ids are listed, those that ended last."""
         with self.lock:
-            self._order, self._picture = order, None
+            clock = clock_of(self.state)
+            n_ids = int(clock.next_community if handover else clock.next_cluster)
+            order = order[order != NO_CLUSTER]
+            new_id = np.empty(n_ids, np.int64)
+            new_id[np.concatenate([order, np.setdiff1d(np.arange(n_ids), order)])] = np.arange(n_ids)
+            if not handover and not clock.n_active:  # the provisional cluster is the only one
+                new_id += 1
+                clock.provisional, clock.next_cluster = 0, n_ids + 1
+            self._rename(new_id, handover)
+            self._chronicle[handover].rename(new_id)
+            self._picture.pop(handover, None)
 
-    def snapshot(self) -> Snapshot:
+    def _rename(self, new_id: np.ndarray, handover: bool) -> None:
+        if handover:
+            self.communities = {int(new_id[c]): community for c, community in self.communities.items()}
+            ids = self.state.node["community"][: clock_of(self.state).n_nodes]
+        else:
+            ids = self.state.seat["cluster"][: clock_of(self.state).n_seats]
+        named = ids != NO_CLUSTER
+        ids[named] = new_id[ids[named]]
+
+    def events(self, since: int, handover: bool) -> list[Event]:
+        """What happened to clusters after that sample."""
+        with self.lock:
+            return self._chronicle[handover].events(since)
+
+    def snapshot(self, handover: bool) -> Snapshot:
         """The model as it is now."""
         with self.lock:
-            if self._picture is None:
-                self._picture = take_snapshot(self.state, self._order)
-            return self._picture
+            if handover not in self._picture:
+                since = {c: community.since for c, community in self.communities.items()}
+                self._picture[handover] = take_snapshot(
+                    self.state, since if handover else None, self.reading.valleys
+                )
+            return self._picture[handover]
 
     def has_learnt(self) -> bool:
         """Was there any sample yet?"""
@@ -72,20 +167,27 @@ class Learner:
     def copy(self) -> Learner:
         """An independent twin."""
         with self.lock:
-            return Learner(copy(self.state), self._order, self.reading)
+            twin = Learner(copy(self.state), self.reading)
+            twin.communities = dict(self.communities)
+            twin._chronicle = {handover: log.copy() for handover, log in self._chronicle.items()}
+            return twin
 
     def export(self) -> tuple[dict[str, Any], Arrays]:
         """All of it as scalars and arrays."""
         with self.lock:
             scalars, arrays = export(self.state)
-            if self._order is not None:
-                arrays["order"] = self._order
-            return scalars, arrays
+            n_features = self.state.prototype.shape[1]
+            for handover, name in LOGS.items():
+                arrays |= export_chronicle(self._chronicle[handover], name, n_features)
+            return scalars, arrays | export_communities(self.communities, n_features)
 
     @classmethod
     def from_export(cls, scalars: dict[str, Any], arrays: Arrays, reading: Reading = PUBLISHED) -> Learner:
         """What `export` took apart."""
-        return cls(restore(scalars, arrays), arrays.get("order"), reading)
+        learner = cls(restore(scalars, arrays), reading)
+        learner.communities = restore_communities(arrays)
+        learner._chronicle = {handover: restore_chronicle(arrays, name) for handover, name in LOGS.items()}
+        return learner
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Learner.from_export, (*self.export(), self.reading)

@@ -1,14 +1,19 @@
 """Frozen picture of a model: all that predictions, plots, sinks and engines see."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .core.clusters import ReadOut, assign, components, edges, number_clusters, read_out
+from .core.clusters import ReadOut, assign, candidates, cluster_ids, components, edges, read_out
+from .core.communities import base_nodes, named_by_lowest
+from .core.spread import MEAN, SQUARE_SUM, WEIGHT
 from .core.state import State, clock_of
+from .core.topology import NO_CLUSTER
+from .core.valleys import base_labels
+from .identity import succeed
 
 CHUNK_CELLS = 2**20  # samples are read so many numbers at a time, whatever the input
 PARALLEL_WORK = 2**24  # samples × candidates × features from which threads are worth their start
@@ -20,36 +25,63 @@ class Snapshot(NamedTuple):
     n_samples_seen: int
     interval: int
     vigilance: float
+    feature_weights: np.ndarray
     prototypes: np.ndarray
     scales: np.ndarray
     usage: np.ndarray
     active: np.ndarray
     edges: np.ndarray
-    component: np.ndarray  # lowest node of every node's connected component
-    node_labels: np.ndarray  # cluster of every node; the n_clusters first numbers are the clusters
+    last_won: np.ndarray  # number of the latest sample that moved the node
+    group: np.ndarray  # lowest node of every node's connected component or community
+    node_labels: np.ndarray  # id of every node's cluster; NO_CLUSTER for those in none
+    since: np.ndarray  # from which sample on that cluster has been there
     n_clusters: int
     candidates: ReadOut
+    handover: bool  # are the clusters communities?
+    mean: np.ndarray  # of every feature over the whole stream
+    deviation: np.ndarray  # standard deviation, likewise
 
 
-def take_snapshot(state: State, order: np.ndarray | None = None) -> Snapshot:
-    """Copy what the world may see of a state; `order` lists nodes in the order of their clusters' numbers."""
+def take_snapshot(
+    state: State, communities_since: Mapping[int, int] | None = None, valleys: bool = True
+) -> Snapshot:
+    """Copy what the world may see of a state.
+
+    Parameters
+    ----------
+    state : State
+    communities_since : mapping of int to int, optional
+        When the clusters are communities: from which sample on those with an id have been there.
+    valleys : bool, default=True
+        Which read-out of communities.
+    """
     clock = clock_of(state)
     nodes = state.node[: clock.n_nodes]
-    component = components(state)
-    candidates = read_out(state)
+    if communities_since is None:
+        taking_part, group, ids, since = _components(state)
+    else:
+        taking_part, group, ids, since = _communities(state, communities_since, valleys)
+    handover = communities_since is not None
     snapshot = Snapshot(
         n_samples_seen=int(clock.n_seen),
         interval=int(clock.interval),
         vigilance=float(clock.vigilance),
+        feature_weights=state.feature[WEIGHT].copy(),
         prototypes=state.prototype[: clock.n_nodes].copy(),
         scales=nodes["scale"].copy(),
         usage=nodes["usage"].copy(),
         active=nodes["active"].copy(),
         edges=edges(state),
-        component=component,
-        node_labels=number_clusters(component, candidates.node if order is None else order),
-        n_clusters=len(np.unique(component[candidates.node])),
-        candidates=candidates,
+        last_won=nodes["last_won"].copy(),
+        group=group,
+        node_labels=ids,
+        since=since,
+        n_clusters=len(np.unique(ids[taking_part])),
+        # σ only records how old a node is: communities are won by plain distance.
+        candidates=read_out(state, taking_part, by_scale=not handover),
+        handover=handover,
+        mean=state.feature[MEAN].copy(),
+        deviation=np.sqrt(state.feature[SQUARE_SUM] / max(int(clock.n_seen) - 1, 1)),
     )
     for part in snapshot:
         if isinstance(part, np.ndarray):
@@ -57,11 +89,41 @@ def take_snapshot(state: State, order: np.ndarray | None = None) -> Snapshot:
     return snapshot
 
 
+Clusters = tuple[
+    np.ndarray, np.ndarray, np.ndarray, np.ndarray
+]  # nodes that take part; of all: group, id, since
+
+
+def _components(state: State) -> Clusters:
+    """While no node is active, all take part, in one cluster with the provisional id."""
+    clock = clock_of(state)
+    ids = cluster_ids(state)
+    since = np.zeros(len(ids), np.int64)
+    if clock.n_active:
+        named = np.flatnonzero(ids != NO_CLUSTER)
+        since[named] = state.seat["since"][state.seat["home"][state.node["seat"][named]]]
+    else:
+        ids[:] = clock.provisional
+    return candidates(state), components(state), ids, since
+
+
+def _communities(state: State, known_since: Mapping[int, int], valleys: bool) -> Clusters:
+    """The present read-out, carried over to the ids that were decided about last."""
+    clock, base = clock_of(state), base_nodes(state)
+    label, nodes = base_labels(state, base, valleys), state.node
+    inherited = succeed(nodes["community"][base], label, nodes["usage"][base], int(clock.next_community))
+    ids, since = np.full(clock.n_nodes, NO_CLUSTER), np.zeros(clock.n_nodes, np.int64)
+    ids[base] = inherited.group_ids[label]
+    since[base] = [known_since.get(c, int(clock.n_seen)) for c in ids[base].tolist()]
+    return base, named_by_lowest(base, label, int(clock.n_nodes)), ids, since
+
+
 def winners_first(snapshot: Snapshot, winner: np.ndarray) -> np.ndarray:
-    """The candidates, those in clusters that win samples before the others."""
-    node = snapshot.candidates.node
-    wins = np.isin(snapshot.component[node], snapshot.component[winner])
-    return np.concatenate([node[wins], node[~wins]])
+    """Ids of the clusters, those that win samples before the others, each in the order of their nodes."""
+    ids = snapshot.node_labels[snapshot.candidates.node]
+    wins = np.isin(ids, snapshot.node_labels[winner])
+    order = np.concatenate([ids[wins], ids[~wins]])
+    return order[np.sort(np.unique(order, return_index=True)[1])]
 
 
 def plain(rows: np.ndarray) -> np.ndarray:
@@ -83,7 +145,11 @@ def labels(snapshot: Snapshot, X: np.ndarray) -> np.ndarray:
 
 def similarities(snapshot: Snapshot, X: np.ndarray) -> np.ndarray:
     """Similarity 1 / (1 + d/σ) of every row to its winning node."""
-    return _answers(snapshot, X, np.float64, lambda winner, nearness: 1.0 / (1.0 + nearness))
+
+    def similarity(winner: np.ndarray, nearness: np.ndarray) -> np.ndarray:
+        return 1.0 / (1.0 + (nearness / snapshot.scales[winner] if snapshot.handover else nearness))
+
+    return _answers(snapshot, X, np.float64, similarity)
 
 
 def _answers(

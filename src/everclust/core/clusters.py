@@ -7,16 +7,19 @@ import numpy as np
 
 from .jit import ORDERLESS, jit, kernel
 from .lanes import LANES, pack, squared_distances
+from .metric import weighted_squared_distances
+from .spread import WEIGHT
 from .state import State, clock_of
-from .topology import NOBODY
+from .topology import NO_CLUSTER, NOBODY
 
 
 class ReadOut(NamedTuple):
     """Everything that is needed to assign samples, apart from the model: it can outlive it."""
 
     blocks: np.ndarray  # the candidates, in lanes
-    scale: np.ndarray  # their σ_k, one per lane
+    scale: np.ndarray  # by which their distances are divided, one per lane
     node: np.ndarray  # their node numbers
+    weight: np.ndarray  # ω, or nothing when the metric is Euclidean
 
 
 def candidates(state: State) -> np.ndarray:
@@ -55,6 +58,14 @@ def _find_components(state, component):  # INOUT component
             component[k] = lowest[seat]
 
 
+def cluster_ids(state: State) -> np.ndarray:
+    """Permanent id of every node's cluster; those of nodes that are not active are NO_CLUSTER."""
+    nodes = state.node[: clock_of(state).n_nodes]
+    ids = np.full(len(nodes), NO_CLUSTER)
+    ids[nodes["active"]] = state.seat["cluster"][state.seat["home"][nodes["seat"][nodes["active"]]]]
+    return ids
+
+
 def number_clusters(component: np.ndarray, candidate: np.ndarray) -> np.ndarray:
     """Cluster of every node, counted from 0.
 
@@ -67,13 +78,15 @@ def number_clusters(component: np.ndarray, candidate: np.ndarray) -> np.ndarray:
     return number[np.searchsorted(names, component)]
 
 
-def read_out(state: State) -> ReadOut:
-    """The candidates as they are now."""
-    node = candidates(state)
+def read_out(state: State, node: np.ndarray | None = None, by_scale: bool = True) -> ReadOut:
+    """These candidates as they are now, to be compared by d/σ or else by plain distance."""
+    node = candidates(state) if node is None else node
     blocks = pack(state.prototype[node])
     scale = np.ones(len(blocks) * LANES)
-    scale[: len(node)] = state.node["scale"][node]
-    return ReadOut(blocks, scale, node)
+    if by_scale:
+        scale[: len(node)] = state.node["scale"][node]
+    weight = state.feature[WEIGHT]
+    return ReadOut(blocks, scale, node, weight[: 0 if (weight == 1).all() else None].copy())
 
 
 def _smallest(values):
@@ -91,10 +104,14 @@ smallest = jit(_smallest, ORDERLESS)
 def assign(read_out, X, winner, nearness):  # INOUT winner, nearness
     """Winning node of every row and its d/σ: the least one, ties to the lowest node."""
     ratio = np.empty(LANES)
+    is_euclidean = read_out.weight.shape[0] == 0
     for i in range(X.shape[0]):
         least = np.inf
         for b in range(read_out.blocks.shape[0]):
-            squared_distances(X[i], read_out.blocks[b], LANES, ratio)
+            if is_euclidean:
+                squared_distances(X[i], read_out.blocks[b], LANES, ratio)
+            else:
+                weighted_squared_distances(X[i], read_out.blocks[b], LANES, read_out.weight, ratio)
             for lane in range(LANES):
                 ratio[lane] = math.sqrt(ratio[lane]) / read_out.scale[b * LANES + lane]
             least_here = smallest(ratio)

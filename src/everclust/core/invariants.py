@@ -30,7 +30,9 @@ def _rules(state: State) -> list[tuple[str, Any]]:
     seated = np.flatnonzero(node["seat"] >= 0)
     degree = np.bincount(np.concatenate([pair["a"][edge], pair["b"][edge]]), minlength=len(seat))
     is_loose = node["active"][seat["node"]] & ((degree == 0) | (node["idle"][seat["node"]] > 0))
+    at_work = node["active"][seat["node"]]
     expected_usage = int(node["usage"].sum())
+    page = state.handover[: clock.n_handovers]
     return [
         ("every node was used at least once", (node["usage"] >= 1).all()),
         ("no more uses than two per sample", expected_usage <= 2 * clock.n_seen),
@@ -62,6 +64,16 @@ def _rules(state: State) -> list[tuple[str, Any]]:
         ("active nodes without an edge are listed once", _all_listed(loose, is_loose, seat["is_loose"])),
         ("joins are right", clock.n_joins == len(seat) - (seat["parent"] == np.arange(len(seat))).sum()),
         ("parents come before their children", (seat["parent"] <= np.arange(len(seat))).all()),
+        ("only active nodes are at home in a cluster", np.array_equal(seat["home"] >= 0, at_work)),
+        ("homes are roots, and have an id", _are_homes(seat, at_work)),
+        ("ids are different and were given", _are_ids(seat["cluster"], clock.next_cluster)),
+        ("nothing is left to be recognised", clock.change == 0),
+        ("communities were given their ids", _are_given(node["community"], clock.next_community)),
+        ("nobody won a sample that is to come", _are_given(node["last_won"] - 1, clock.n_seen)),
+        ("births rise, and none is to come", _rises(node["birth"], clock.n_born)),
+        ("hand-overs are of nodes that were born", _are_born(page, clock.n_born)),
+        ("every sample hands over once at most", 0 <= page["count"].sum() <= clock.n_seen),
+        ("feature weights are between 0 and 1", _are_weights(state.feature[2])),
         ("interval and vigilance are in range", clock.interval >= 2 and 0 <= clock.vigilance <= 1),
         ("the cluster ratio is in range", 0 <= clock.cluster_ratio <= 1),
         (
@@ -77,6 +89,37 @@ def _positive(values: np.ndarray) -> bool:
 
 def _spread_is_sound(state: State) -> bool:
     return bool(np.isfinite(state.feature[:2]).all() and (state.feature[1] >= 0).all())
+
+
+def _rises(births: np.ndarray, n_born: int) -> bool:
+    return bool((np.diff(births, append=n_born) > 0).all() and births.min(initial=0) >= 0)
+
+
+def _are_born(page: np.ndarray, n_born: int) -> bool:
+    return all(bool((page[end] >= 0).all() and (page[end] < n_born).all()) for end in ("a", "b"))
+
+
+def _are_homes(seat: np.ndarray, at_work: np.ndarray) -> bool:
+    root = np.arange(len(seat))
+    for s in range(len(seat)):  # parents come before their children
+        root[s] = root[min(seat["parent"][s], s)]
+    at_home = np.flatnonzero(seat["cluster"] >= 0)
+    return np.array_equal(seat["home"][at_work], root[at_work]) and np.array_equal(
+        np.unique(root[at_work]), at_home
+    )
+
+
+def _are_ids(cluster: np.ndarray, next_cluster: int) -> bool:
+    ids = cluster[cluster >= 0]
+    return len(np.unique(ids)) == len(ids) and bool((ids < next_cluster).all())
+
+
+def _are_given(numbers: np.ndarray, next_number: int) -> bool:
+    return bool((numbers >= -1).all() and (numbers < next_number).all())
+
+
+def _are_weights(weight: np.ndarray) -> bool:
+    return bool((weight >= 0).all() and (weight <= 1).all())
 
 
 def _implies(these: np.ndarray, those: np.ndarray) -> bool:

@@ -2,12 +2,16 @@
 
 import numpy as np
 
+from .eviction import evict
 from .jit import kernel
+from .lineage import recognise
 from .maintenance import maintain
+from .metric import cap
 from .readings import PUBLISHED, Reading
 from .resonance import create, resonate
 from .search import new_scratch
 from .state import SEED_NODES, State, grow, has_room
+from .topology import NOTHING_NEW
 from .vigilance import recalibrate
 from .window import remember
 
@@ -18,21 +22,25 @@ def learn_rows(state, X, start, reading):  # INOUT state
     clock = state.clock[0]
     scratch = new_scratch(state)
     for i in range(start, X.shape[0]):
-        if not has_room(state):
+        if clock.n_nodes > reading.max_nodes or not has_room(state):
             return i
         x = X[i]
         remember(state, x)
         if clock.n_nodes < SEED_NODES:
             create(state, x)
         else:
-            resonate(state, x, reading.printed_evidence, scratch)
+            resonate(state, x, reading, scratch)
         if clock.n_seen % clock.interval == 0:
-            maintain(state)
+            maintain(state, reading.capped)
+        if clock.change != NOTHING_NEW:
+            recognise(state)
         clock.n_seen += 1
         clock.since_recalibration += 1
         due = clock.since_recalibration >= clock.interval and clock.n_nodes >= SEED_NODES
         if due and reading.recalibrates:
             recalibrate(state, reading)
+            if reading.capped:
+                cap(state)
             clock.since_recalibration = 0
             clock.window_size = min(clock.window_size, 2 * clock.interval)
     return X.shape[0]
@@ -43,8 +51,13 @@ def learn(state: State, X: np.ndarray, reading: Reading = PUBLISHED) -> State:
 
     Writes into the state and returns it, or a roomier one that takes its place.
     """
-    done = learn_rows(state, X, 0, reading)
-    while done < len(X):
-        state = grow(state)
+    done = 0
+    while True:
         done = learn_rows(state, X, done, reading)
-    return state
+        n_nodes = state.clock["n_nodes"][0]
+        if n_nodes > reading.max_nodes:
+            evict(state, reading.max_nodes)
+        elif done == len(X):
+            return state
+        if state.clock["n_nodes"][0] == n_nodes:  # nothing goes on for want of room
+            state = grow(state)

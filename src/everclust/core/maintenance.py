@@ -10,19 +10,19 @@ from .jit import jit, jit_allocating
 from .lanes import copy_row
 from .quantiles import fences
 from .search import NO_NODE, cast_shadow
-from .topology import NOBODY, cut, measure, rejoin
+from .topology import ANYTHING, NOBODY, cut, measure, rejoin
 
 QUIET_ROUNDS = 2
 NO_GAIN = -1.0
 
 
 @jit_allocating
-def maintain(state):
+def maintain(state, capped):
     """Cut, drop, retire; then start counting gains afresh."""
     clock = state.clock[0]
     values = np.empty(max(clock.n_edges, clock.n_touched))
     if clock.n_edges > 0:
-        cut_long_edges(state, values[: clock.n_edges])
+        cut_long_edges(state, values[: clock.n_edges], capped)
     drop_single_use_nodes(state)
     if clock.n_loose > 0:
         retire_quiet_nodes(state, quiet_bound(state, values))
@@ -33,12 +33,12 @@ def maintain(state):
 
 
 @jit
-def cut_long_edges(state, lengths):  # INOUT lengths, pair.edge, clock.n_edges, (graph)
+def cut_long_edges(state, lengths, capped):  # INOUT lengths, pair.edge, clock.n_edges, (graph)
     """Remove every edge strictly longer than Q3 + 1.5·IQR of all edge lengths."""
     clock = state.clock[0]
     n_edges = clock.n_edges
     for e in range(n_edges):
-        lengths[e] = measure(state, state.pair[e].edge)
+        lengths[e] = measure(state, state.pair[e].edge, capped)
     fence = fences(lengths)[1]
     n_kept = 0
     for e in range(n_edges):
@@ -51,6 +51,7 @@ def cut_long_edges(state, lengths):  # INOUT lengths, pair.edge, clock.n_edges, 
     clock.n_edges = n_kept
     if n_kept < n_edges:
         rejoin(state)
+        clock.change = ANYTHING
 
 
 @jit
@@ -90,6 +91,9 @@ def move_node(state, k, to):  # INOUT node, prototype, shadow, seat.node
     target.active = source.active
     target.idle = source.idle
     target.gain = source.gain
+    target.last_won = source.last_won
+    target.community = source.community
+    target.birth = source.birth
     target.seat = source.seat
     if target.seat != NOBODY:
         state.seat[target.seat].node = to
@@ -123,6 +127,7 @@ def retire_quiet_nodes(state, bound):  # INOUT node.active, node.idle, seat, clo
             node.idle = 0
             node.active = False
             clock.n_active -= 1
+            clock.change = ANYTHING
             stays = False
         seat.is_loose = stays
         if stays:

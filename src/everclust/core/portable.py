@@ -9,18 +9,33 @@ from typing import Any
 
 import numpy as np
 
-from .clusters import edges
+from .clusters import cluster_ids, edges
+from .handovers import SHORT_PAGE, handovers, new_page, write_page
 from .invariants import check
-from .jit import kernel
+from .jit import jit, kernel
+from .lineage import recognise_births, seats_by_node
 from .pairs import pair_of
+from .spread import MEAN, SQUARE_SUM, WEIGHT
 from .state import State, allocate, clock_of, window_rows
-from .topology import NOBODY, promote, take_seat, watch
+from .topology import NO_CLUSTER, NOBODY, NOTHING_NEW, promote, root, take_seat, watch
 
 Arrays = dict[str, np.ndarray]
-SCALARS = ("n_seen", "since_recalibration", "interval", "vigilance", "cluster_ratio")
-KINDS = {"usage": "i", "scale": "f", "active": "b", "idle": "i", "gain": "i"}
+SCALARS = (
+    *("n_seen", "since_recalibration", "interval", "vigilance", "cluster_ratio"),
+    *("next_cluster", "provisional", "next_community"),
+)
+KINDS = {
+    "usage": "i",
+    "scale": "f",
+    "active": "b",
+    "idle": "i",
+    "gain": "i",
+    "last_won": "i",
+    "community": "i",
+}
 NODE_FIELDS = tuple(KINDS)
-KINDS |= dict.fromkeys(("prototype", "mean", "square_sum", "window"), "f") | {"evidence": "i", "edge": "i"}
+KINDS |= dict.fromkeys(("prototype", "mean", "square_sum", "weight", "window"), "f")
+KINDS |= dict.fromkeys(("evidence", "edge", "handover", "cluster", "since"), "i")
 
 
 def export(state: State) -> tuple[dict[str, Any], Arrays]:
@@ -31,13 +46,25 @@ def export(state: State) -> tuple[dict[str, Any], Arrays]:
     arrays = {name: nodes[name].copy() for name in NODE_FIELDS}
     arrays |= {
         "prototype": state.prototype[: clock.n_nodes].copy(),
-        "mean": state.feature[0].copy(),
-        "square_sum": state.feature[1].copy(),
+        "mean": state.feature[MEAN].copy(),
+        "square_sum": state.feature[SQUARE_SUM].copy(),
+        "weight": state.feature[WEIGHT].copy(),
         "window": window_rows(state),
         "evidence": _evidence(state),
         "edge": edges(state),
+        "handover": handovers(state),
+        "cluster": cluster_ids(state),
+        "since": _since(state),
     }
     return scalars, arrays
+
+
+def _since(state: State) -> np.ndarray:
+    """From which sample on the cluster of every node has been there; 0 when it is in none."""
+    nodes = state.node[: clock_of(state).n_nodes]
+    since = np.zeros(len(nodes), np.int64)
+    since[nodes["active"]] = state.seat["since"][state.seat["home"][nodes["seat"][nodes["active"]]]]
+    return since
 
 
 def _evidence(state: State) -> np.ndarray:
@@ -57,8 +84,10 @@ def restore(scalars: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Sta
         nodes=n_nodes + 1,
         seats=n_nodes + 2,
         pairs=2 * n_evident + 1,
+        lines=n_nodes,
+        centres=n_nodes,
         window=2 * scalars["interval"],
-    )
+    )._replace(handover=new_page(max(SHORT_PAGE, 2 * len(arrays["handover"]))))
     clock = clock_of(state)
     for name in SCALARS:
         clock[name] = scalars[name]
@@ -66,16 +95,18 @@ def restore(scalars: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Sta
     for name in NODE_FIELDS:
         state.node[name][:n_nodes] = arrays[name]
     state.prototype[:n_nodes] = arrays["prototype"]
-    state.feature[0], state.feature[1] = arrays["mean"], arrays["square_sum"]
+    for row, name in ((MEAN, "mean"), (SQUARE_SUM, "square_sum"), (WEIGHT, "weight")):
+        state.feature[row] = arrays[name]
     clock.window_size = len(arrays["window"])
     clock.window_head = clock.window_size % len(state.window)
     state.window[: clock.window_size] = arrays["window"]
-    _resume(state, arrays["evidence"], arrays["edge"])
+    write_page(state, arrays["handover"])
+    _resume(state, arrays["evidence"], arrays["edge"], arrays["cluster"], arrays["since"])
     return state
 
 
 @kernel
-def _resume(state, evidence, edge):  # INOUT clock, node, seat, pair
+def _resume(state, evidence, edge, cluster, since):  # INOUT clock, node, seat, pair
     """Rebuild what follows from the arrays: lists, running sums and the graph."""
     clock = state.clock[0]
     for k in range(clock.n_nodes):
@@ -101,19 +132,38 @@ def _resume(state, evidence, edge):  # INOUT clock, node, seat, pair
             # A node that got an edge after a quiet round is still listed, to be forgiven that round.
             if state.seat[seat].degree == 0 or state.node[k].idle > 0:
                 watch(state, seat)
+    come_home(state, cluster, since)
+
+
+@jit
+def come_home(state, cluster, since):  # INOUT seat, clock
+    """Give the clusters their ids back, and new ones to those that have none; nobody is told."""
+    clock = state.clock[0]
+    for k in range(clock.n_nodes):
+        if state.node[k].active and cluster[k] != NO_CLUSTER:
+            seat = state.seat[state.node[k].seat]
+            seat.home = root(state, state.node[k].seat)
+            state.seat[seat.home].cluster = cluster[k]
+            state.seat[seat.home].since = since[k]
+    recognise_births(state, seats_by_node(state))
+    clock.n_lines = 0
+    clock.n_centres = 0
+    clock.change = NOTHING_NEW
 
 
 def examine(scalars: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
     """Raise ValueError when these cannot be the parts of a model: nothing is allocated beyond their size."""
     n_nodes, n_features = arrays["prototype"].shape
     n_window = len(arrays["window"])
-    shapes = dict.fromkeys(NODE_FIELDS, (n_nodes,)) | {
+    shapes = dict.fromkeys((*NODE_FIELDS, "cluster", "since"), (n_nodes,)) | {
         "prototype": (n_nodes, n_features),
         "mean": (n_features,),
         "square_sum": (n_features,),
+        "weight": (n_features,),
         "window": (n_window, n_features),
         "evidence": (len(arrays["evidence"]), 3),
         "edge": (len(arrays["edge"]), 2),
+        "handover": (len(arrays["handover"]), 3),
     }
     wrong = [name for name, shape in shapes.items() if arrays[name].shape != shape]
     wrong += [name for name, kind in KINDS.items() if arrays[name].dtype.kind != kind]
@@ -121,16 +171,18 @@ def examine(scalars: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Non
         raise ValueError(f"its arrays do not fit together ({', '.join(wrong) or 'there is no node'})")
     if not all(np.isfinite(array).all() for array in arrays.values()):
         raise ValueError("it holds numbers that are not finite")
-    if not _in_order(arrays["evidence"][:, :2], n_nodes) or not _in_order(arrays["edge"], n_nodes):
+    if not all(_in_order(arrays[name][:, :2], n_nodes) for name in ("evidence", "edge", "handover")):
         raise ValueError("its graph names nodes that it does not have, or a pair twice")
     evident = set(map(tuple, arrays["evidence"][:, :2].tolist()))
     if not evident.issuperset(map(tuple, arrays["edge"].tolist())):
         raise ValueError("it holds an edge without evidence")
     if not n_window // 2 <= scalars["interval"] <= max(2, n_window):
         raise ValueError(f"its interval of {scalars['interval']} does not go with {n_window} recent samples")
-    if not np.isin(arrays.get("order", 0), np.arange(n_nodes)).all():
-        raise ValueError("it numbers clusters of nodes that it does not have")
-    check(restore(scalars, arrays))
+    state = restore(scalars, arrays)
+    check(state)
+    known = arrays["cluster"] != NO_CLUSTER
+    if not np.array_equal(cluster_ids(state)[known], arrays["cluster"][known]):
+        raise ValueError("its cluster ids do not go with its edges")
 
 
 def _in_order(pairs: np.ndarray, n_nodes: int) -> bool:

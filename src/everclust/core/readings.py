@@ -1,6 +1,7 @@
-"""Named readings of the paper, and the variants of its ablation study.
+"""Named readings of the paper, the variants of its ablation study, and additions to it.
 
-`IDAT()` always uses PUBLISHED. The others exist for the benchmark and for curious readers.
+`IDAT()` uses PUBLISHED, and CAPPED when asked for that metric. The others exist for the benchmark and for
+curious readers.
 """
 
 from typing import NamedTuple
@@ -14,6 +15,10 @@ class Reading(NamedTuple):
     grows: bool = True  # the interval may grow
     shrinks: bool = True  # the interval may shrink
     recalibrates: bool = True
+    capped: bool = False  # the metric: no feature weighs more than the median one
+    birth_links: bool = True  # a new node counts as handed over by its nearest
+    valleys: bool = True  # communities are read out with an eye for valleys
+    max_nodes: int = 2**62  # so many are kept at most
 
 
 PUBLISHED = Reading()
@@ -21,6 +26,9 @@ PRINTED_EVIDENCE = Reading(printed_evidence=True)
 WITHOUT_GROWTH = Reading(grows=False)
 WITHOUT_SHRINKING = Reading(shrinks=False)
 WITHOUT_BOTH = Reading(recalibrates=False)
+CAPPED = Reading(capped=True)
+BIRTHLESS = Reading(birth_links=False, valleys=False)
+BY_MODULARITY = Reading(valleys=False)
 
 
 def starting_at(first_interval: int, reading: Reading = PUBLISHED) -> Reading:

@@ -1,10 +1,11 @@
 """One sample meets the nodes: it becomes a node, or moves its first and second winner."""
 
+from .handovers import hand_over
 from .jit import jit
 from .lanes import copy_row
 from .search import cast_shadow, nearest_two
 from .spread import give_scale, observe
-from .topology import NOBODY, activate, add_evidence
+from .topology import NO_CLUSTER, NOBODY, activate, add_evidence
 
 
 @jit
@@ -28,6 +29,9 @@ def create(state, x):  # INOUT a new node
     node.idle = 0
     node.seat = NOBODY
     node.gain = 0
+    node.community = NO_CLUSTER
+    node.birth = clock.n_born
+    clock.n_born += 1
     touch(state, k)
     give_scale(state, k)
     if k == 1:  # one sample has no spread, so the first node shares the second one's scale
@@ -36,9 +40,10 @@ def create(state, x):  # INOUT a new node
 
 
 @jit
-def touch(state, k):  # INOUT node.gain, node.touched, clock.n_touched
+def touch(state, k):  # INOUT node.gain, node.last_won, node.touched, clock.n_touched
     """Node k gained one use."""
     clock = state.clock[0]
+    state.node[k].last_won = clock.n_seen + 1
     if state.node[k].gain == 0:
         state.node[clock.n_touched].touched = k
         clock.n_touched += 1
@@ -84,13 +89,16 @@ def support(state, first, second, printed_evidence):
 
 
 @jit
-def resonate(state, x, printed_evidence, scratch):
+def resonate(state, x, reading, scratch):
     """Cases I to III."""
     vigilance = state.clock[0].vigilance
     first, second, to_first, to_second = nearest_two(state, x, scratch)
     if similarity(to_first, state.node[first].scale) < vigilance:
         create(state, x)
+        if reading.birth_links:
+            hand_over(state, state.clock[0].n_nodes - 1, first)
         return
+    hand_over(state, first, second)
     second_resonates = similarity(to_second, state.node[second].scale) > vigilance
     use(state, first)
     absorb(state, first, x, state.node[first].usage)
@@ -99,4 +107,4 @@ def resonate(state, x, printed_evidence, scratch):
     if second_resonates:
         use(state, second)
         absorb(state, second, x, state.node[first].usage + state.node[second].usage)
-        support(state, first, second, printed_evidence)
+        support(state, first, second, reading.printed_evidence)

@@ -17,7 +17,8 @@ import numpy as np
 
 from .jit import COARSE, jit, jit_allocating
 from .lanes import copy_row
-from .spread import ANCHOR, MEAN, present_scale
+from .metric import distance
+from .spread import ANCHOR, MEAN, UNIT, WEIGHT, present_scale
 
 SPACING = 2.0**-23  # of float32: twice the largest relative rounding error
 SAMPLE_LIMIT = 1e12  # samples farther from the anchor are compared with all nodes exactly
@@ -51,26 +52,16 @@ def new_scratch(state):
 
 
 @jit
-def distance(a, b):
-    """Euclidean distance by direct differences: ‖a‖² − 2ab + ‖b‖² is wrong for near-duplicates."""
-    total = 0.0
-    for j in range(a.shape[0]):
-        difference = a[j] - b[j]
-        total += difference * difference
-    return math.sqrt(total)
-
-
-@jit
 def rounding(n_features):
     """Twice the relative error of a float32 sum over the features."""
     return SPACING * (n_features + 4)
 
 
 def _relocate(x, anchor, unit, out):
-    """out = (x − anchor)·unit; returns its squared norm."""
+    """out = (x − anchor)·unit, number by number; returns its squared norm."""
     norm = 0.0
     for j in range(x.shape[0]):
-        value = (x[j] - anchor[j]) * unit
+        value = (x[j] - anchor[j]) * unit[j]
         out[j] = value
         norm += value * value
     return norm
@@ -84,7 +75,7 @@ def cast_shadow(state, k):  # INOUT shadow
     """Copy node k into the shadow."""
     d = state.prototype.shape[1]
     column = state.shadow[:, k]
-    norm = relocate(state.prototype[k], state.feature[ANCHOR], state.clock[0].unit, column)
+    norm = relocate(state.prototype[k], state.feature[ANCHOR], state.feature[UNIT], column)
     column[d] = norm * (0.5 - rounding(d))
     if not norm < NODE_LIMIT * NODE_LIMIT:
         for j in range(d):
@@ -93,12 +84,16 @@ def cast_shadow(state, k):  # INOUT shadow
 
 
 @jit
-def drop_anchor(state):  # INOUT feature, shadow, clock.unit, clock.strays
+def drop_anchor(state):  # INOUT feature, shadow, clock.unit, clock.stretch, clock.strays
     """Centre the shadow on the stream's mean and measure in units of its spread."""
     clock = state.clock[0]
     copy_row(state.feature[ANCHOR], state.feature[MEAN])
     # A power of two, so that nothing is rounded by it.
     clock.unit = 2.0 ** -math.floor(math.log2(present_scale(state)))
+    unit, weight = state.feature[UNIT], state.feature[WEIGHT]
+    for j in range(unit.shape[0]):
+        unit[j] = clock.unit * math.sqrt(weight[j])
+    clock.stretch = 1.0
     clock.strays = 0
     for k in range(clock.n_nodes):
         cast_shadow(state, k)
@@ -191,7 +186,7 @@ def search_all(state, x):
     """The same as `nearest_two`, the plain way."""
     two = (NONE, NONE, np.inf, np.inf)
     for k in range(state.clock[0].n_nodes):
-        two = insert(two, k, distance(x, state.prototype[k]))
+        two = insert(two, k, distance(x, state.prototype[k], state.feature[WEIGHT]))
     return two
 
 
@@ -201,7 +196,7 @@ def nearest_two(state, x, scratch):  # INOUT scratch, clock.strays, (shadow)
     clock = state.clock[0]
     if clock.strays > 4 * clock.n_nodes:  # the stream has left the anchor
         drop_anchor(state)
-    norm = relocate(x, state.feature[ANCHOR], clock.unit, scratch.shade)
+    norm = relocate(x, state.feature[ANCHOR], state.feature[UNIT], scratch.shade)
     if not norm < SAMPLE_LIMIT * SAMPLE_LIMIT:
         clock.strays += clock.n_nodes
         return search_all(state, x)
@@ -210,10 +205,10 @@ def nearest_two(state, x, scratch):  # INOUT scratch, clock.strays, (shadow)
     limit, n_measured = NO_NODE, 0
     k = take_nearest(scratch, n_bunches, limit)
     while k != NONE:
-        two = insert(two, k, distance(x, state.prototype[k]))
+        two = insert(two, k, distance(x, state.prototype[k], state.feature[WEIGHT]))
         n_measured += 1
         if n_measured == 2:
-            limit = rough_limit(norm, x.shape[0], two[3] * clock.unit)
+            limit = rough_limit(norm, x.shape[0], two[3] * clock.unit * clock.stretch)
         k = take_nearest(scratch, n_bunches, limit)
     if n_measured > FEW:
         clock.strays += n_measured

@@ -5,7 +5,8 @@ import math
 from .jit import ORDERLESS, jit
 
 SCALE_FLOOR = 1e-6
-MEAN, SQUARE_SUM, ANCHOR = 0, 1, 2  # rows of state.feature
+MEAN, SQUARE_SUM, WEIGHT, ANCHOR, UNIT = 0, 1, 2, 3, 4  # rows of state.feature
+N_ROWS = 5
 
 
 @jit
@@ -22,25 +23,27 @@ def observe(state, x):  # INOUT feature
         square_sum[j] += delta * (x[j] - mean[j])
 
 
-def _largest(values):
-    largest = values[0]
-    for value in values:
-        if value > largest:
-            largest = value
+def _largest_product(a, b):
+    largest = 0.0
+    for j in range(a.shape[0]):
+        product = a[j] * b[j]
+        if product > largest:
+            largest = product
     return largest
 
 
-largest = jit(_largest, ORDERLESS)
+largest_product = jit(_largest_product, ORDERLESS)
 
 
 @jit
 def present_scale(state):
-    """max_j sqrt(M2_j / (n − 1)), floored; to be called after the current sample was observed."""
+    """max_j sqrt(ω_j·M2_j / (n − 1)), floored; to be called after the current sample was observed."""
     n = state.clock[0].n_seen + 1
     if n < 2:
         return SCALE_FLOOR
     # max and sqrt change places: both roundings are monotone, so the bits are the same.
-    return max(math.sqrt(largest(state.feature[SQUARE_SUM]) / (n - 1)), SCALE_FLOOR)
+    square_sum = largest_product(state.feature[SQUARE_SUM], state.feature[WEIGHT])
+    return max(math.sqrt(square_sum / (n - 1)), SCALE_FLOOR)
 
 
 @jit

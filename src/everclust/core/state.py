@@ -4,12 +4,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .handovers import new_page, turn_page
 from .invariants import check as check
 from .jit import jit, record
 from .lanes import LANES
+from .lineage import LINE
 from .pairs import EMPTY, rehash
 from .readings import PUBLISHED, Reading
 from .search import NO_NODE, NOT_ANCHORED, SHADOW_PADDING
+from .spread import N_ROWS, WEIGHT
+from .topology import NO_CLUSTER
 
 SEED_NODES = 3  # so many samples become nodes without being asked
 
@@ -34,7 +38,16 @@ CLOCK = record(
     ("n_joins", np.int64),  # edges that joined two components: components = n_nodes - n_joins
     ("evident_pairs", np.int64),  # T_edge = total_evidence / evident_pairs
     ("total_evidence", np.int64),
+    ("change", np.int64),  # what this sample has done to the components: see topology.py
+    ("next_cluster", np.int64),  # the next id
+    ("provisional", np.int64),  # what answers while no node is active
+    ("next_community", np.int64),  # the same for hand-over clusters
+    ("n_lines", np.int64),  # of what has happened to clusters: see lineage.py
+    ("n_centres", np.int64),
+    ("n_born", np.int64),  # the next birth number
+    ("n_handovers", np.int64),  # rows of the page of hand-overs in use
     ("unit", np.float64),  # of the shadow: see search.py
+    ("stretch", np.float64),  # of a distance in the shadow: see metric.py
     ("strays", np.int64),
 )
 NODE = record(
@@ -44,12 +57,18 @@ NODE = record(
     ("idle", np.int64),  # U_k
     ("gain", np.int64),  # P_k so far: usage and evidence gained since the last maintenance
     ("seat", np.int64),  # place in the graph, or NOBODY
+    ("last_won", np.int64),  # number of the sample
+    ("community", np.int64),  # id of its hand-over cluster when these were last decided, or NO_CLUSTER
+    ("birth", np.int64),  # number in the order of birth, by which hand-overs know the node
     ("touched", np.int64),  # a list in its own right: the first n_touched entries name nodes
 )
 SEAT = record(
     ("node", np.int64),  # who sits here
     ("degree", np.int64),  # number of edges
     ("parent", np.int64),  # union-find forest of the components
+    ("home", np.int64),  # seat that stands for the cluster, or NO_HOME when the node is not active
+    ("cluster", np.int64),  # its id, at home only
+    ("since", np.int64),  # the sample from which on it has been there, at home only
     ("is_loose", np.bool_),
     ("loose", np.int64),  # a list: the first n_loose entries name seats of active nodes without edge
 )
@@ -70,10 +89,13 @@ class State(NamedTuple):
     clock: np.ndarray  # one row: scalars
     node: np.ndarray  # nodes, in order of creation
     prototype: np.ndarray  # y_k, their positions
-    feature: np.ndarray  # mean, sum of squared deviations, anchor (search.py) per feature
+    feature: np.ndarray  # per feature: mean, sum of squared deviations, weight, anchor and unit of the shadow
     window: np.ndarray  # ring of the latest samples
     seat: np.ndarray  # places in the graph: only nodes ever active or with evidence have one
     pair: np.ndarray  # pairs of seats with common evidence
+    line: np.ndarray  # what has happened to clusters and was not read yet
+    centre: np.ndarray  # where it happened
+    handover: np.ndarray  # hand-overs between nodes, for reading out only
     shadow: np.ndarray  # float32 copy of the nodes, for the search only
 
 
@@ -84,20 +106,33 @@ def new_state(n_features: int, reading: Reading = PUBLISHED) -> State:
     return state
 
 
-def allocate(n_features: int, nodes: int = 1, seats: int = 1, pairs: int = 1, window: int = 1) -> State:
+def allocate(
+    n_features: int,
+    nodes: int = 1,
+    seats: int = 1,
+    pairs: int = 1,
+    window: int = 1,
+    lines: int = 1,
+    centres: int = 1,
+) -> State:
     """An empty state with room for at least so many of each."""
     state = State(
         clock=np.zeros(1, CLOCK),
         node=np.zeros(_doubled(nodes), NODE),
         prototype=np.zeros((_doubled(nodes), n_features)),
-        feature=np.zeros((3, n_features)),
+        feature=np.zeros((N_ROWS, n_features)),
         window=np.zeros((_doubled(window), n_features)),
         seat=np.zeros(_doubled(seats), SEAT),
         pair=np.zeros(_doubled(pairs), PAIR),
+        line=np.zeros(_doubled(lines), LINE),
+        centre=np.zeros((_doubled(centres), n_features)),
+        handover=new_page(),
         shadow=np.zeros((n_features + 1, _doubled(nodes) + SHADOW_PADDING), np.float32),
     )
     state.clock["widest"] = -1.0
+    state.feature[WEIGHT] = 1.0
     state.clock["strays"] = NOT_ANCHORED
+    state.clock["provisional"] = NO_CLUSTER
     state.pair["slot"] = EMPTY
     state.shadow[n_features] = NO_NODE
     return state
@@ -122,20 +157,28 @@ def has_room(state):
         and clock.n_seats + 2 <= state.seat.shape[0]
         and 2 * clock.n_pairs < state.pair.shape[0]  # hashing wants half of it empty
         and 2 * clock.interval <= state.window.shape[0]
+        and clock.n_handovers < state.handover.shape[0]
+        # At worst every active node is a part of a split and of a merger, and two more are born.
+        and clock.n_lines + 2 * clock.n_active + 4 <= state.line.shape[0]
+        and clock.n_centres + clock.n_active + 4 <= state.centre.shape[0]
     )
 
 
 def grow(state: State) -> State:
     """The same model with at least twice the room of whatever had run out."""
     clock = clock_of(state)
+    if clock.n_handovers == len(state.handover):
+        return turn_page(state)
     bigger = allocate(
         state.prototype.shape[1],
         nodes=max(clock.n_nodes + 1, len(state.node)),
         seats=max(clock.n_seats + 2, len(state.seat)),
         pairs=max(2 * clock.n_pairs + 1, len(state.pair)),
         window=max(2 * clock.interval, len(state.window)),
-    )
-    for name in ("clock", "node", "prototype", "feature", "seat", "pair"):
+        lines=max(clock.n_lines + 2 * clock.n_active + 4, len(state.line)),
+        centres=max(clock.n_centres + clock.n_active + 4, len(state.centre)),
+    )._replace(handover=state.handover)
+    for name in ("clock", "node", "prototype", "feature", "seat", "pair", "line", "centre"):
         old, new = getattr(state, name), getattr(bigger, name)
         new[: len(old)] = old
     rows = window_rows(state)

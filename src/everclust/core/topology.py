@@ -5,10 +5,13 @@ own that it keeps; dropping other nodes renumbers nodes, never seats.
 """
 
 from .jit import jit
+from .metric import distance
 from .pairs import pair_of
-from .search import distance
+from .spread import WEIGHT
 
 NOBODY = -1
+NO_HOME, NO_CLUSTER = -1, -1  # of seats whose node is not active: see lineage.py
+NOTHING_NEW, ONLY_BIRTHS, ANYTHING = 0, 1, 2  # clock.change: what this sample has done to the components
 
 
 @jit
@@ -21,6 +24,8 @@ def take_seat(state, k):  # INOUT seat, node.seat, clock.n_seats
         seat.degree = 0
         seat.parent = clock.n_seats
         seat.is_loose = False
+        seat.home = NO_HOME
+        seat.cluster = NO_CLUSTER
         state.node[k].seat = clock.n_seats
         clock.n_seats += 1
     return state.node[k].seat
@@ -37,11 +42,13 @@ def watch(state, s):  # INOUT seat.loose, seat.is_loose, clock.n_loose
 
 
 @jit
-def activate(state, k):  # INOUT node.active, clock.n_active
+def activate(state, k):  # INOUT node.active, clock.n_active, clock.change
     """Let node k take part in the answer."""
     if not state.node[k].active:
+        clock = state.clock[0]
         state.node[k].active = True
-        state.clock[0].n_active += 1
+        clock.n_active += 1
+        clock.change = max(clock.change, ONLY_BIRTHS)
         watch(state, take_seat(state, k))
 
 
@@ -73,7 +80,7 @@ def promote(state, row):  # INOUT pair, seat.degree, clock.n_edges
     state.seat[pair.a].degree += 1
     state.seat[pair.b].degree += 1
     i, j = state.seat[pair.a].node, state.seat[pair.b].node
-    pair.length = distance(state.prototype[i], state.prototype[j])
+    pair.length = distance(state.prototype[i], state.prototype[j], state.feature[WEIGHT])
     join(state, pair.a, pair.b)
 
 
@@ -102,12 +109,12 @@ def release(state, s, evidence):  # INOUT seat.degree, node.gain
 
 
 @jit
-def measure(state, row):  # INOUT pair.length
-    """Length of an edge; measured again only when an end has moved since the last maintenance."""
+def measure(state, row, capped):  # INOUT pair.length
+    """Length of an edge; measured again only when an end has moved, or the metric, since the last time."""
     pair = state.pair[row]
     i, j = state.seat[pair.a].node, state.seat[pair.b].node
-    if state.node[i].gain > 0 or state.node[j].gain > 0:
-        pair.length = distance(state.prototype[i], state.prototype[j])
+    if capped or state.node[i].gain > 0 or state.node[j].gain > 0:
+        pair.length = distance(state.prototype[i], state.prototype[j], state.feature[WEIGHT])
     return pair.length
 
 
@@ -121,12 +128,13 @@ def root(state, s):  # INOUT seat.parent (shorter paths, same components)
 
 
 @jit
-def join(state, a, b):  # INOUT seat.parent, clock.n_joins
+def join(state, a, b):  # INOUT seat.parent, clock.n_joins, clock.change
     """Make one component of the components of two seats."""
     a, b = root(state, a), root(state, b)
     if a != b:
         state.seat[max(a, b)].parent = min(a, b)
         state.clock[0].n_joins += 1
+        state.clock[0].change = ANYTHING
 
 
 @jit

@@ -7,8 +7,9 @@ import numpy as np
 
 from .jit import COARSE, ORDERLESS, jit, jit_allocating
 from .lanes import LANES, copy_row, squared_distances, whole_strides
+from .metric import weighted_squared_distances
 from .quantiles import hazen
-from .spread import widest_scale
+from .spread import WEIGHT, widest_scale
 
 DETERMINANT_FLOOR = 1e-6
 KEEP = -1
@@ -20,13 +21,13 @@ def recalibrate(state, reading):  # INOUT clock: interval, cluster_ratio, vigila
     clock = state.clock[0]
     n_probed = min(2 * clock.interval if reading.grows else clock.interval, clock.window_size)
     similar = new_similarities(state, n_probed)
-    n_stable, n_rows = longest_stable(state, similar, n_probed)
+    n_stable, n_rows = longest_stable(state, similar, n_probed, reading.capped)
     n_components = clock.n_nodes - clock.n_joins  # over all nodes, active or not
     interval, ratio = next_interval(clock, n_stable, n_components / clock.n_nodes, reading)
     if interval == KEEP:
         return
     for i in range(n_rows, interval):
-        add_row(state, similar, i)
+        add_row(state, similar, i, reading.capped)
     clock.interval, clock.cluster_ratio = interval, ratio
     clock.vigilance = threshold(similar, interval, 1.0 - ratio)
 
@@ -100,14 +101,18 @@ def new_similarities(state, n):
 
 
 @jit
-def add_row(state, similar, i):  # INOUT similar
+def add_row(state, similar, i, capped):  # INOUT similar
     """S(i, j) = 1 / (1 + α·‖x_i − x_j‖) for all j < i."""
     x = state.window[(state.clock[0].window_head - 1 - i) % state.window.shape[0]]
     row = similar.rows[i]
     for b in range((i + LANES - 1) // LANES):
         start = b * LANES
         n = min(LANES, whole_strides(i - start))
-        squared_distances(x, similar.points[b], n, row[start : start + LANES])
+        out = row[start : start + LANES]
+        if capped:
+            weighted_squared_distances(x, similar.points[b], n, state.feature[WEIGHT], out)
+        else:
+            squared_distances(x, similar.points[b], n, out)
     for j in range(whole_strides(i)):
         row[j] = 1.0 / (1.0 + similar.alpha * math.sqrt(row[j]))
     copy_row(similar.points[i // LANES, :, i % LANES], x)
@@ -144,7 +149,7 @@ def eliminate(factor, i, similarity):  # INOUT factor
 
 
 @jit
-def longest_stable(state, similar, n_probed):  # INOUT similar
+def longest_stable(state, similar, n_probed, capped):  # INOUT similar
     """(longest stable length, rows computed), growing one Cholesky factor from the newest sample back.
 
     S has a unit diagonal, so no pivot exceeds 1 and the determinant never grows with the length: the
@@ -152,7 +157,7 @@ def longest_stable(state, similar, n_probed):  # INOUT similar
     """
     root_determinant = 1.0
     for i in range(n_probed):
-        add_row(state, similar, i)
+        add_row(state, similar, i, capped)
         pivot = eliminate(similar.factor, i, similar.rows[i])
         if not pivot > 0.0:
             return i, i + 1

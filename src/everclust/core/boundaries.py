@@ -1,0 +1,232 @@
+"""What crosses the boundary between two groups of nodes, and what would if both were one cloud.
+
+In a homogeneous cloud, as many hand-overs cross a boundary as cross any other plane through it at the same
+angle. Where more cross, the boundary is *open*: there is no valley between the groups.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from .jit import jit, jit_allocating
+
+EXTENT = math.sqrt(12.0)  # of a uniform distribution, in standard deviations
+
+
+class Cut(NamedTuple):
+    """For every pair of groups, zero where they do not hand over to each other."""
+
+    crossing: np.ndarray  # W: hand-overs
+    squares: np.ndarray  # Σ w² over the links that cross
+    n_links: np.ndarray
+    plane: np.ndarray  # E: mean over all planes through either side, the lesser
+    expected: np.ndarray  # geometric mean of E and of what the nodes at the boundary would hand over
+    mass: np.ndarray  # Σ g of every group
+    centre: np.ndarray  # g-weighted
+
+
+class Inside(NamedTuple):
+    """Nodes and links of every group, one group after the other."""
+
+    node_start: np.ndarray
+    node: np.ndarray
+    link_start: np.ndarray
+    link: np.ndarray
+
+
+@jit_allocating
+def strengths(links, n_nodes):
+    """g: hand-overs of every node."""
+    g = np.zeros(n_nodes)
+    for i, j, count in links:
+        g[i] += count
+        g[j] += count
+    return g
+
+
+@jit_allocating
+def measure(position, links, group, n_groups):
+    """All boundaries between groups that hand over to each other."""
+    cut = new_cut(position, links, group, n_groups)
+    inside = sort_by_group(links, group, n_groups)
+    at_boundary = count_boundary(links, group, n_groups)
+    g = strengths(links, group.shape[0])
+    scratch = np.empty((3, group.shape[0]))
+    for a in range(n_groups):
+        for b in range(a + 1, n_groups):
+            if cut.crossing[a, b] > 0.0:
+                u = direction(cut.centre[a], cut.centre[b])
+                plane_a, node_a = flow(position, links, g, inside, a, u, scratch)
+                plane_b, node_b = flow(position, links, g, inside, b, u, scratch)
+                plane = min(plane_a, plane_b)
+                per_node = min(node_a, node_b) * (at_boundary[a, b] + at_boundary[b, a]) / 2.0
+                cut.plane[a, b] = cut.plane[b, a] = plane
+                cut.expected[a, b] = cut.expected[b, a] = math.sqrt(plane * per_node)
+    return cut
+
+
+@jit_allocating
+def new_cut(position, links, group, n_groups):
+    """What crosses, and where the groups are."""
+    pairs = np.zeros((5, n_groups, n_groups))
+    g = strengths(links, group.shape[0])
+    mass, centre = np.zeros(n_groups), np.zeros((n_groups, position.shape[1]))
+    for k in range(group.shape[0]):
+        mass[group[k]] += g[k]
+    for k in range(group.shape[0]):
+        share = g[k] / mass[group[k]]
+        for j in range(position.shape[1]):
+            centre[group[k], j] += share * position[k, j]
+    for i, j, count in links:
+        a, b = group[i], group[j]
+        if a != b:
+            for row, value in enumerate((float(count), float(count) * count, 1.0)):
+                pairs[row, a, b] += value
+                pairs[row, b, a] = pairs[row, a, b]
+    return Cut(pairs[0], pairs[1], pairs[2], pairs[3], pairs[4], mass, centre)
+
+
+@jit_allocating
+def sort_by_group(links, group, n_groups):
+    """Which nodes, and which links, are inside of each group."""
+    of_link = np.empty(links.shape[0], np.int64)
+    for e in range(links.shape[0]):
+        a, b = group[links[e, 0]], group[links[e, 1]]
+        of_link[e] = a if a == b else n_groups
+    node_start, node = counting_sort(group, n_groups)
+    link_start, link = counting_sort(of_link, n_groups + 1)
+    return Inside(node_start, node, link_start, link)
+
+
+@jit_allocating
+def counting_sort(key, n_keys):
+    """(where each key starts, indices by key)."""
+    start = np.zeros(n_keys + 1, np.int64)
+    for k in key:
+        start[k + 1] += 1
+    start = np.cumsum(start)
+    fill, order = start.copy(), np.empty(key.shape[0], np.int64)
+    for i in range(key.shape[0]):
+        order[fill[key[i]]] = i
+        fill[key[i]] += 1
+    return start, order
+
+
+@jit_allocating
+def count_boundary(links, group, n_groups):
+    """[a, b]: nodes of group a that hand over to group b."""
+    n = np.zeros((n_groups, n_groups))
+    seen = np.zeros((group.shape[0], n_groups), np.bool_)
+    for i, j, _ in links:
+        for k, other in ((i, group[j]), (j, group[i])):
+            if group[k] != other and not seen[k, other]:
+                seen[k, other] = True
+                n[group[k], other] += 1
+    return n
+
+
+@jit_allocating
+def direction(a, b):
+    """Unit vector from a to b, or zero."""
+    u = b - a
+    length = math.sqrt((u * u).sum())
+    return u / length if length > 0.0 else u
+
+
+@jit
+def flow(position, links, g, inside, c, u, scratch):  # INOUT scratch
+    """Hand-overs across a plane at right angles to u, the mean over all planes through the group; and the
+    same per node that has a link across the plane."""
+    x, low, high = scratch[0], scratch[1], scratch[2]
+    _, variance = project(position, g, inside, c, u, x)
+    for m in range(inside.node_start[c], inside.node_start[c + 1]):
+        k = inside.node[m]
+        low[k] = high[k] = x[k]
+    total = squares = weight = 0.0
+    for e in range(inside.link_start[c], inside.link_start[c + 1]):
+        i, j, count = links[inside.link[e]]
+        span = abs(x[i] - x[j])
+        total += count * span
+        squares += count * span * span
+        weight += count
+        low[i], high[i] = min(low[i], x[j]), max(high[i], x[j])
+        low[j], high[j] = min(low[j], x[i]), max(high[j], x[i])
+    if weight == 0.0:
+        return 0.0, 0.0
+    variance += squares / weight / 12.0  # a sample lies anywhere between two nodes
+    reach = 0.0
+    for m in range(inside.node_start[c], inside.node_start[c + 1]):
+        reach += high[inside.node[m]] - low[inside.node[m]]
+    if variance == 0.0:
+        return 0.0, 0.0
+    return total / (EXTENT * math.sqrt(variance)), 2.0 * total / reach if reach > 0.0 else 0.0
+
+
+@jit
+def project(position, g, inside, c, u, x):  # INOUT x
+    """Coordinates of a group's nodes along u; returns their g-weighted mean and variance."""
+    weight = mean = squares = 0.0
+    for m in range(inside.node_start[c], inside.node_start[c + 1]):
+        k = inside.node[m]
+        x[k] = 0.0
+        for j in range(u.shape[0]):
+            x[k] += position[k, j] * u[j]
+        weight += g[k]
+        delta = x[k] - mean
+        mean += delta * g[k] / weight
+        squares += g[k] * delta * (x[k] - mean)
+    return mean, squares / weight
+
+
+@jit
+def standard_error(cut, a, b):
+    """Of the hand-overs that cross, each link being one observation."""
+    return math.sqrt(excess(cut.squares[a, b], cut.crossing[a, b], cut.n_links[a, b]))
+
+
+@jit
+def excess(squares, crossing, n_links):
+    """Σ (w − mean)² over links."""
+    return max(squares - crossing * crossing / n_links, 0.0) if n_links > 0.0 else 0.0
+
+
+@jit
+def is_open(cut, a, b):
+    """Does more cross than in a homogeneous cloud?"""
+    return cut.crossing[a, b] > 0.0 and cut.crossing[a, b] > cut.plane[a, b]
+
+
+@jit
+def closed_nowhere(cut):
+    """Is every group open to some other?"""
+    n = cut.mass.shape[0]
+    for a in range(n):
+        n_open = 0
+        for b in range(n):
+            n_open += is_open(cut, a, b)
+        if n_open == 0:
+            return False
+    return True
+
+
+@jit_allocating
+def joined(links_between):
+    """Connected component of every group, numbered in order, from a matrix of who is linked."""
+    n = links_between.shape[0]
+    label = np.full(n, -1)
+    stack = np.empty(n, np.int64)
+    n_found = 0
+    for start in range(n):
+        if label[start] >= 0:
+            continue
+        label[start], stack[0], height = n_found, start, 1
+        while height > 0:
+            height -= 1
+            a = stack[height]
+            for b in range(n):
+                if links_between[a, b] and label[b] < 0:
+                    label[b], stack[height] = n_found, b
+                    height += 1
+        n_found += 1
+    return label

@@ -1,0 +1,411 @@
+"""Hand-over clusters: another read-out of the same nodes, from how often they hand samples over.
+
+Modularity says where hand-overs fall below chance (Louvain); its known vice, that it cuts a homogeneous
+cloud as well, is undone by walking back along its own merges to the level where the nodes sit best.
+All comparisons of hand-overs are between integers, hence exact: a value w − g·G/Σg stands here times Σg.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from .handovers import handovers
+from .jit import COARSE, jit, jit_allocating, kernel
+from .metric import distance
+from .spread import WEIGHT
+from .state import State, clock_of
+
+MOST_PASSES = 100
+FEWEST_LINKED = 3
+LARGEST_TOTAL = 2**31  # of hand-overs, both directions: its square fits 64 bits
+NO_PAIR = -(2**62)
+
+
+class Graph(NamedTuple):
+    """Symmetric weights, row by row, and the sum of every row, its self-loop included."""
+
+    start: np.ndarray  # row i: from start[i] to start[i + 1]
+    other: np.ndarray
+    amount: np.ndarray
+    strength: np.ndarray  # g
+
+
+def base_nodes(state: State) -> np.ndarray:
+    """B: nodes used more than once, or all nodes when there is none."""
+    usage = state.node["usage"][: clock_of(state).n_nodes]
+    return np.flatnonzero(usage > 1) if (usage > 1).any() else np.arange(len(usage))
+
+
+def named_by_lowest(base: np.ndarray, label: np.ndarray, n_nodes: int) -> np.ndarray:
+    """Community of every node, named by its lowest node. Nodes that are not in the base are alone."""
+    group = np.arange(n_nodes)
+    group[base] = base[np.unique(label, return_index=True)[1][label]]
+    return group
+
+
+def links_of(state: State, base: np.ndarray) -> np.ndarray:
+    """(i, j, count) of the pairs of base nodes with hand-overs."""
+    place = np.full(clock_of(state).n_nodes, -1)
+    place[base] = np.arange(len(base))
+    first, second, count = handovers(state).T
+    first, second = place[first], place[second]
+    inside = (first >= 0) & (second >= 0)
+    return np.stack([first[inside], second[inside], _bounded(count[inside])], axis=1)
+
+
+def by_modularity(state: State, base: np.ndarray) -> np.ndarray:
+    """Community of every node in the base, numbered in the order of their lowest linked nodes."""
+    label = np.zeros(len(base), np.int64)
+    find_communities(state.prototype[base], state.feature[WEIGHT], links_of(state, base), label)
+    return label
+
+
+def _bounded(count: np.ndarray) -> np.ndarray:
+    """Counts halved until products of their sums fit 64 bits; after two thousand million samples only."""
+    while 2 * count.sum() > LARGEST_TOTAL:
+        count = (count + 1) // 2
+    return count
+
+
+@kernel
+def find_communities(prototype, weight, links, label):  # INOUT label
+    """Label every node, given (i, j, count) of the pairs with hand-overs."""
+    graph = new_graph(links, prototype.shape[0])
+    linked = np.flatnonzero(graph.strength)
+    if linked.shape[0] < FEWEST_LINKED:
+        return
+    group = louvain(graph)
+    n_groups = close_up(group, linked)
+    if n_groups > 1:
+        group[graph.strength == 0] = 0  # they weigh nothing, but need a place
+        choose_level(graph, group, n_groups, linked, prototype, weight)
+    label_linked(group, linked, label)
+    label_others(graph.strength, prototype, weight, linked, label)
+
+
+@jit_allocating
+def new_graph(links, n_nodes):
+    """The rows of a symmetric matrix from pairs."""
+    start = np.zeros(n_nodes + 1, np.int64)
+    strength = np.zeros(n_nodes, np.int64)
+    for i, j, count in links:
+        start[i + 1] += 1
+        start[j + 1] += 1
+        strength[i] += count
+        strength[j] += count
+    start = np.cumsum(start)
+    fill = start[:-1].copy()
+    other, counts = np.empty(start[-1], np.int64), np.empty(start[-1], np.int64)
+    for i, j, count in links:
+        other[fill[i]], counts[fill[i]] = j, count
+        other[fill[j]], counts[fill[j]] = i, count
+        fill[i] += 1
+        fill[j] += 1
+    return Graph(start, other, counts, strength)
+
+
+@jit_allocating
+def louvain(graph):
+    """Group of every node: greedy modularity, level by level, and once more on the nodes themselves."""
+    n = graph.strength.shape[0]
+    member = np.arange(n)  # of which super-node
+    level = graph
+    while True:
+        group = np.arange(level.strength.shape[0])
+        if not move_all(level, group):
+            break
+        n_groups = close_up(group, np.arange(group.shape[0]))
+        for k in range(n):
+            member[k] = group[member[k]]
+        level = aggregate(level, group, n_groups)
+    move_all(graph, member)
+    return member
+
+
+@jit_allocating
+def move_all(graph, group):  # INOUT group
+    """Passes over all nodes until none moves; has any?"""
+    n = group.shape[0]
+    total = graph.strength.sum()
+    mass = np.zeros(n, np.int64)  # G_c
+    for i in range(n):
+        mass[group[i]] += graph.strength[i]
+    towards = np.zeros(n, np.int64)  # w(i → c), zero between two uses
+    has_moved = False
+    for _ in range(MOST_PASSES):
+        n_moves = 0
+        for i in range(n):
+            n_moves += move(graph, group, mass, towards, total, i)
+        if n_moves == 0:
+            break
+        has_moved = True
+    return has_moved
+
+
+@jit
+def move(graph, group, mass, towards, total, i):  # INOUT group, mass, towards
+    """Node i joins the linked group it gains most by, lowest label on ties, if that beats staying."""
+    row = range(graph.start[i], graph.start[i + 1])
+    for e in row:
+        towards[group[graph.other[e]]] += graph.amount[e]
+    home, g = group[i], graph.strength[i]
+    mass[home] -= g
+    best, most = home, towards[home] * total - g * mass[home]
+    for e in row:
+        c = group[graph.other[e]]
+        gain = towards[c] * total - g * mass[c]
+        if gain > most or (gain == most and best != home and c < best):
+            best, most = c, gain
+    for e in row:
+        towards[group[graph.other[e]]] = 0
+    mass[best] += g
+    group[i] = best
+    return best != home
+
+
+@jit_allocating
+def close_up(group, nodes):  # INOUT group
+    """Number the groups of these nodes from 0, in the order of their labels; returns how many there are."""
+    is_there = np.zeros(group.max() + 1, np.int64)
+    for k in nodes:
+        is_there[group[k]] = 1
+    number = np.cumsum(is_there) - 1
+    for k in nodes:
+        group[k] = number[group[k]]
+    return number[-1] + 1
+
+
+@jit_allocating
+def aggregate(graph, group, n_groups):
+    """Groups as nodes. What is handed over inside of one stays in its strength alone."""
+    between = np.empty((graph.other.shape[0], 3), np.int64)
+    n = 0
+    # Members of a group one after the other, so that each row is added up in one go.
+    order = np.argsort(group, kind="mergesort")
+    towards = np.zeros(n_groups, np.int64)
+    k = 0
+    while k < order.shape[0]:
+        a = group[order[k]]
+        while k < order.shape[0] and group[order[k]] == a:
+            i = order[k]
+            for e in range(graph.start[i], graph.start[i + 1]):
+                towards[group[graph.other[e]]] += graph.amount[e]
+            k += 1
+        for b in range(a + 1, n_groups):
+            if towards[b] > 0:
+                between[n, 0], between[n, 1], between[n, 2] = a, b, towards[b]
+                n += 1
+        towards[:] = 0
+    strength = np.zeros(n_groups, np.int64)
+    for i in range(group.shape[0]):
+        strength[group[i]] += graph.strength[i]
+    rows = new_graph(between[:n], n_groups)
+    return Graph(rows.start, rows.other, rows.amount, strength)
+
+
+class Path(NamedTuple):
+    """Groups on their way from many to two. A merged group keeps the lower place, the other one is gone."""
+
+    gain: np.ndarray  # (W_ab·Σ − G_a·G_b) of every pair
+    alive: np.ndarray
+    partner: np.ndarray  # best b > a of every place a, or -1
+
+
+@jit_allocating
+def new_path(graph, group, n_groups):
+    """All pairs of groups, linked or not."""
+    mass = np.zeros(n_groups, np.int64)
+    for i in range(group.shape[0]):
+        mass[group[i]] += graph.strength[i]
+    total = mass.sum()
+    gain = np.zeros((n_groups, n_groups), np.int64)
+    for i in range(group.shape[0]):
+        for e in range(graph.start[i], graph.start[i + 1]):
+            gain[group[i], group[graph.other[e]]] += graph.amount[e] * total
+    for a in range(n_groups):
+        for b in range(n_groups):
+            gain[a, b] -= mass[a] * mass[b]
+    path = Path(gain, np.ones(n_groups, np.bool_), np.full(n_groups, -1))
+    for a in range(n_groups):
+        find_partner(path, a)
+    return path
+
+
+@jit
+def find_partner(path, a):  # INOUT path.partner
+    """The best b > a, the lowest on ties."""
+    path.partner[a] = -1
+    most = NO_PAIR
+    for b in range(a + 1, path.alive.shape[0]):
+        if path.alive[b] and path.gain[a, b] > most:
+            most = path.gain[a, b]
+            path.partner[a] = b
+
+
+@jit
+def best_pair(path):
+    """The pair whose merger costs the least modularity, the lowest on ties."""
+    best, most = -1, NO_PAIR
+    for a in range(path.alive.shape[0]):
+        b = path.partner[a]
+        if path.alive[a] and b >= 0 and path.gain[a, b] > most:
+            best, most = a, path.gain[a, b]
+    return best, path.partner[best]
+
+
+@jit
+def merge(path, a, b):  # INOUT path
+    """Group b joins group a < b. Gains add up: those of a union are the sums of its parts'."""
+    path.alive[b] = False
+    for c in range(path.alive.shape[0]):
+        path.gain[a, c] += path.gain[b, c]
+        path.gain[c, a] = path.gain[a, c]
+    find_partner(path, a)
+    for c in range(b):
+        if path.alive[c] and c != a:
+            p = path.partner[c]
+            if p in (a, b):
+                find_partner(path, c)
+            elif c < a and (
+                path.gain[c, a] > path.gain[c, p] or (path.gain[c, a] == path.gain[c, p] and a < p)
+            ):
+                path.partner[c] = a
+
+
+class Seating(NamedTuple):
+    """How the linked nodes sit among the centres of their groups."""
+
+    position: np.ndarray  # of the linked nodes
+    g: np.ndarray
+    group: np.ndarray
+    size: np.ndarray  # nodes of every group
+    mass: np.ndarray  # Σ g of every group
+    centre: np.ndarray
+    away: np.ndarray  # distance of every node to every centre
+    weight: np.ndarray  # ω
+
+
+@jit_allocating
+def new_seating(graph, group, n_groups, linked, prototype, weight):
+    """Centres are g-weighted means."""
+    n = linked.shape[0]
+    seating = Seating(
+        prototype[linked],
+        graph.strength[linked].astype(np.float64),
+        group[linked],
+        np.zeros(n_groups, np.int64),
+        np.zeros(n_groups),
+        np.zeros((n_groups, prototype.shape[1])),
+        np.empty((n, n_groups)),
+        weight,
+    )
+    for i in range(n):
+        a = seating.group[i]
+        seating.size[a] += 1
+        seating.mass[a] += seating.g[i]
+    for i in range(n):
+        a = seating.group[i]
+        for j in range(prototype.shape[1]):
+            seating.centre[a, j] += seating.g[i] / seating.mass[a] * seating.position[i, j]
+    for a in range(n_groups):
+        measure_centre(seating, a)
+    return seating
+
+
+def _quick_distance(a, b, weight):
+    total = 0.0
+    for j in range(a.shape[0]):
+        difference = a[j] - b[j]
+        total += difference * difference * weight[j]
+    return math.sqrt(total)
+
+
+quick_distance = jit(_quick_distance, COARSE)  # for means over many nodes, which no single bit decides
+
+
+@jit
+def measure_centre(seating, a):  # INOUT seating.away
+    """Distances to one centre."""
+    for i in range(seating.g.shape[0]):
+        seating.away[i, a] = quick_distance(seating.position[i], seating.centre[a], seating.weight)
+
+
+@jit
+def seat_together(seating, a, b):  # INOUT seating
+    """Group b joins group a."""
+    mass = seating.mass[a] + seating.mass[b]
+    for j in range(seating.centre.shape[1]):
+        mean = seating.mass[a] * seating.centre[a, j] + seating.mass[b] * seating.centre[b, j]
+        seating.centre[a, j] = mean / mass
+    seating.mass[a] = mass
+    seating.size[a] += seating.size[b]
+    for i in range(seating.group.shape[0]):
+        if seating.group[i] == b:
+            seating.group[i] = a
+    measure_centre(seating, a)
+
+
+@jit
+def silhouette(seating, alive):
+    """Simplified silhouette: Σ g_i·(b_i − a_i)/max(a_i, b_i) / Σ g_i."""
+    total, weights = 0.0, 0.0
+    for i in range(seating.g.shape[0]):
+        home = seating.group[i]
+        own = seating.away[i, home] if seating.size[home] > 1 else 0.0
+        nearest = np.inf
+        for a in range(alive.shape[0]):
+            if alive[a] and a != home:
+                nearest = min(nearest, seating.away[i, a])
+        weights += seating.g[i]
+        if own != nearest:
+            total += seating.g[i] * (nearest - own) / max(own, nearest)
+    return total / weights
+
+
+@jit_allocating
+def choose_level(graph, group, n_groups, linked, prototype, weight):  # INOUT group
+    """Merge down to two groups and go back to the level where the nodes sit best, the finest on ties."""
+    path = new_path(graph, group, n_groups)
+    seating = new_seating(graph, group, n_groups, linked, prototype, weight)
+    best = -math.inf
+    n_left = n_groups
+    while True:
+        a, b = best_pair(path)
+        still_gains = n_left > 2 and path.gain[a, b] > 0
+        if not still_gains:
+            score = silhouette(seating, path.alive)
+            if score > best:
+                best = score
+                for i in range(linked.shape[0]):
+                    group[linked[i]] = seating.group[i]
+        if n_left == 2:
+            return
+        merge(path, a, b)
+        seat_together(seating, a, b)
+        n_left -= 1
+
+
+@jit_allocating
+def label_linked(group, linked, label):  # INOUT label
+    """Number the groups in the order of their first nodes."""
+    number = np.full(group.max() + 1, -1)
+    n = 0
+    for k in linked:
+        if number[group[k]] < 0:
+            number[group[k]] = n
+            n += 1
+        label[k] = number[group[k]]
+
+
+@jit
+def label_others(strength, prototype, weight, linked, label):  # INOUT label
+    """Nodes without hand-overs go with the nearest node that has some, the lowest on ties."""
+    for k in range(label.shape[0]):
+        if strength[k] == 0:
+            nearest = np.inf
+            for i in linked:
+                away = distance(prototype[k], prototype[i], weight)
+                if away < nearest:
+                    nearest = away
+                    label[k] = label[i]

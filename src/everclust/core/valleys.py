@@ -1,0 +1,192 @@
+"""Hand-over clusters with an eye for valleys: the read-out of `clusters="handover"`.
+
+As in communities.py, Louvain, a path of mergers and the level where the nodes sit best; and at each step a
+boundary is compared with what would cross it in one homogeneous cloud (boundaries.py). Groups are split
+again where that shows a clear valley; open boundaries are merged first; one cloud is not cut at all.
+"""
+
+import math
+
+import numpy as np
+
+from .boundaries import joined, measure
+from .communities import (
+    FEWEST_LINKED,
+    by_modularity,
+    close_up,
+    label_others,
+    links_of,
+    louvain,
+    new_graph,
+    new_seating,
+    seat_together,
+    silhouette,
+)
+from .jit import jit, jit_allocating, kernel
+from .one_cloud import heal
+from .spread import WEIGHT
+from .state import State
+
+
+def base_labels(state: State, base: np.ndarray, valleys: bool = True) -> np.ndarray:
+    """Cluster of every node in the base, numbered in the order of their lowest nodes."""
+    if not valleys:
+        return by_modularity(state, base)
+    label = np.zeros(len(base), np.int64)
+    find_clusters(state.prototype[base], state.feature[WEIGHT], links_of(state, base), label)
+    return label
+
+
+@kernel
+def find_clusters(prototype, weight, links, label):  # INOUT label
+    """Label every node, given (i, j, count) of the pairs with hand-overs."""
+    whole = new_graph(links, prototype.shape[0])
+    linked = np.flatnonzero(whole.strength)
+    if linked.shape[0] < FEWEST_LINKED:
+        return
+    place = np.full(prototype.shape[0], -1)
+    place[linked] = np.arange(linked.shape[0])
+    position = prototype[linked]
+    for k in range(position.shape[0]):
+        for j in range(position.shape[1]):
+            position[k, j] *= math.sqrt(weight[j])
+    inner = links.copy()
+    for e in range(inner.shape[0]):
+        inner[e, 0], inner[e, 1] = place[links[e, 0]], place[links[e, 1]]
+    group = cluster_linked(position, inner)
+    number = np.full(group.shape[0], -1)
+    n = 0
+    for k in range(group.shape[0]):  # in the order of their lowest nodes
+        if number[group[k]] < 0:
+            number[group[k]] = n
+            n += 1
+        label[linked[k]] = number[group[k]]
+    label_others(whole.strength, prototype, weight, linked, label)
+
+
+@jit_allocating
+def cluster_linked(position, links):
+    """Cluster of every node, all of them linked."""
+    group, n_groups = finest(position, links)
+    if n_groups > 1:
+        cut = measure(position, links, group, n_groups)
+        choose_level(position, links, cut, group)
+        n_groups = close_up(group, np.arange(group.shape[0]))
+        heal(position, links, group, n_groups, cut)
+    return group
+
+
+@jit_allocating
+def finest(position, links):
+    """Louvain, and Louvain again inside every group, as long as a clear valley is found there."""
+    n = position.shape[0]
+    group = louvain(new_graph(links, n))
+    n_waiting = close_up(group, np.arange(n))  # groups from n_done on are still to be looked at
+    n_done = 0
+    found = np.empty(n, np.int64)
+    n_found = 0
+    while n_done < n_waiting:
+        nodes = np.flatnonzero(group == n_done)
+        part = split(position, links, nodes)
+        n_parts = part.max() + 1
+        for m in range(nodes.shape[0]):
+            if n_parts == 1:
+                found[nodes[m]] = n_found
+                group[nodes[m]] = -1
+            else:
+                group[nodes[m]] = n_waiting + part[m]
+        n_found += n_parts == 1
+        n_waiting += n_parts if n_parts > 1 else 0
+        n_done += 1
+    return found, n_found
+
+
+@jit_allocating
+def split(position, links, nodes):
+    """Part of every node of a group: pieces that a clear valley parts, W + √Σw² < E."""
+    whole = np.zeros(nodes.shape[0], np.int64)
+    own = links_among(links, nodes, position.shape[0])
+    graph = new_graph(own, nodes.shape[0])
+    if nodes.shape[0] <= FEWEST_LINKED or graph.strength.min() == 0:
+        return whole
+    part = louvain(graph)
+    n_parts = close_up(part, np.arange(part.shape[0]))
+    if n_parts < 2:
+        return whole
+    cut = measure(position[nodes], own, part, n_parts)
+    unclear = np.zeros((n_parts, n_parts), np.bool_)
+    for a in range(n_parts):
+        for b in range(n_parts):
+            most = cut.crossing[a, b] + math.sqrt(cut.squares[a, b])
+            unclear[a, b] = cut.crossing[a, b] > 0.0 and most >= cut.plane[a, b]
+    return joined(unclear)[part]
+
+
+@jit_allocating
+def links_among(links, nodes, n_nodes):
+    """Links between these nodes, which are numbered anew."""
+    place = np.full(n_nodes, -1)
+    place[nodes] = np.arange(nodes.shape[0])
+    own = np.empty_like(links)
+    n = 0
+    for e in range(links.shape[0]):
+        i, j = place[links[e, 0]], place[links[e, 1]]
+        if i >= 0 and j >= 0:
+            own[n, 0], own[n, 1], own[n, 2] = i, j, links[e, 2]
+            n += 1
+    return own[:n]
+
+
+@jit_allocating
+def choose_level(position, links, cut, group):  # INOUT group
+    """Merge down to two groups and go back to the level where the nodes sit best, the finest on ties."""
+    n = n_left = cut.mass.shape[0]
+    W, E, mass = cut.crossing.copy(), cut.expected.copy(), cut.mass.copy()
+    alive = np.ones(n, np.bool_)
+    graph = new_graph(links, group.shape[0])
+    everybody, plain = np.arange(group.shape[0]), np.ones(position.shape[1])
+    seating = new_seating(graph, group, n, everybody, position, plain)
+    best = -math.inf
+    while True:
+        score = silhouette(seating, alive)
+        if score > best:
+            best = score
+            group[:] = seating.group
+        if n_left == 2:
+            return
+        a, b = next_pair(W, E, mass, alive)
+        unite(W, a, b)
+        unite(E, a, b)
+        mass[a], mass[b] = mass[a] + mass[b], 0.0
+        alive[b] = False
+        seat_together(seating, a, b)
+        n_left -= 1
+
+
+@jit
+def next_pair(W, E, mass, alive):
+    """The open boundary that most exceeds its expectation; without one, the least loss of modularity."""
+    n, total = mass.shape[0], mass.sum()
+    best = (0, 0)
+    most, any_open = -math.inf, False
+    for a in range(n):
+        for b in range(a + 1, n):
+            if not (alive[a] and alive[b]):
+                continue
+            open_here = W[a, b] > 0.0 and W[a, b] > E[a, b]
+            if any_open and not open_here:
+                continue
+            gain = W[a, b] - E[a, b] if open_here else W[a, b] - mass[a] * mass[b] / total
+            if gain > most or (open_here and not any_open):
+                best, most = (a, b), gain
+            any_open = any_open or open_here
+    return best
+
+
+@jit
+def unite(matrix, a, b):  # INOUT matrix
+    """Sums of unions are the sums over their parts."""
+    for c in range(matrix.shape[0]):
+        matrix[a, c] += matrix[b, c]
+        matrix[c, a] = matrix[a, c]
+    matrix[a, a] = 0.0
