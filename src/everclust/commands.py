@@ -12,7 +12,7 @@ import typer
 from rich.box import SIMPLE
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.table import Table
+from rich.table import Column, Table
 
 from .benchmark.algorithms import ALGORITHMS, Algorithm
 from .benchmark.catalogue import CATALOGUE
@@ -44,7 +44,7 @@ def everclust() -> None:
 
 @bench.command()
 def run(
-    algorithms: Annotated[list[str], typer.Option(help="Names, all, or ablation.")] = ["all"],  # noqa: B006
+    algorithms: Annotated[list[str], typer.Option(help="Names, all, ablation or beyond.")] = ["all"],  # noqa: B006
     datasets: Annotated[list[str], typer.Option(help="Names, or all.")] = ["all"],  # noqa: B006
     settings: Annotated[list[str], typer.Option(help="stationary, nonstationary or both.")] = ["both"],  # noqa: B006
     seeds: Annotated[int, typer.Option(help="Runs, with seeds from 1 on.")] = PAPER_SEEDS,
@@ -54,6 +54,9 @@ def run(
     paper: Annotated[bool, typer.Option("--paper", help="Everything, as the paper has it.")] = False,
     trials: Annotated[int, typer.Option(min=1, help="Trials for algorithms that must be tuned.")] = TRIALS,
     search_limit: Annotated[float, typer.Option(help="Seconds for the trials per data set.")] = LIMIT_SECONDS,
+    as_in_paper: Annotated[
+        bool, typer.Option("--as-in-paper", help="Take the paper's parameters where they are known.")
+    ] = False,
     limit: Annotated[float | None, typer.Option(min=0, help="Seconds that a job may take.")] = None,
     memory: Annotated[float | None, typer.Option(min=0, help="GiB that a job may take.")] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Run again what was not successful.")] = False,
@@ -64,11 +67,18 @@ def run(
         for file in with_:
             take_in(file)
         if paper:
-            algorithms, datasets, settings = ["all", "ablation"], ["all"], ["both"]
+            algorithms, datasets, settings = ["all", "ablation", "beyond"], ["all"], ["both"]
             seeds, shuffles = PAPER_SEEDS, PAPER_SHUFFLES
         wanted = plan(_split(algorithms), _split(datasets), _split(settings), seeds, shuffles=shuffles)
         with Store(store) as results:
-            wanted = tuned(wanted, results, trials=trials, limit_seconds=search_limit, n_jobs=jobs)
+            wanted = tuned(
+                wanted,
+                results,
+                trials=trials,
+                limit_seconds=search_limit,
+                n_jobs=jobs,
+                as_in_paper=as_in_paper,
+            )
             with _progress(remaining(wanted, results, retry=retry)) as (progress, errors):
                 summary = run_jobs(
                     wanted,
@@ -202,13 +212,13 @@ def _table_of_data_sets() -> Table:
 
 
 def _table_of_algorithms() -> Table:
-    table = Table("algorithm", "title", "settings", "to tune", box=SIMPLE)
+    table = Table(Column("algorithm", no_wrap=True), "title", "settings", "to tune", box=SIMPLE)
     for algorithm in ALGORITHMS.values():
         table.add_row(algorithm.name, algorithm.title, _settings_of(algorithm), ", ".join(algorithm.space))
     return table
 
 
 def _settings_of(algorithm: Algorithm) -> str:
-    if algorithm.ablation:
+    if algorithm.kind == "ablation":
         return "nonstationary (ablation)"
     return "both" if algorithm.incremental else "stationary"

@@ -104,7 +104,7 @@ def test_the_paper_is_everything(monkeypatch):
     asked = []
     monkeypatch.setattr(commands, "plan", lambda *names, **more: asked.append((names, more)) or [])
     call("run", "--paper", "--seeds", 2)
-    assert asked == [((["all", "ablation"], ["all"], ["both"], 30), {"shuffles": 4})]
+    assert asked == [((["all", "ablation", "beyond"], ["all"], ["both"], 30), {"shuffles": 4})]
 
 
 def test_limits_are_passed_on(monkeypatch):

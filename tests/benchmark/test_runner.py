@@ -217,7 +217,7 @@ def test_the_plan_has_every_combination_once():
     idat = [job for job in jobs if job.algorithm == "idat"]
     assert len(idat) == len(set(idat)) == 25 * 2 * 3
     assert {job.seed for job in jobs} == {1, 2, 3}
-    assert not any(ALGORITHMS[job.algorithm].ablation for job in jobs)
+    assert not any(ALGORITHMS[job.algorithm].kind == "ablation" for job in jobs)
 
 
 def test_the_ablation_is_nonstationary():

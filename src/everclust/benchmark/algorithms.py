@@ -11,10 +11,22 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ..core.readings import PUBLISHED, WITHOUT_BOTH, WITHOUT_GROWTH, WITHOUT_SHRINKING, Reading, starting_at
+import numpy as np
+
+from ..core.readings import (
+    BIRTHLESS,
+    BY_MODULARITY,
+    PUBLISHED,
+    WITHOUT_BOTH,
+    WITHOUT_GROWTH,
+    WITHOUT_SHRINKING,
+    Reading,
+    starting_at,
+)
 from ..estimator import IDAT
 
-Range = tuple[int, int] | tuple[float, float]
+Range = tuple[int, int] | tuple[float, float] | tuple[float, float, str]
+Given = Callable[[np.ndarray, np.ndarray], dict[str, Any]]
 
 
 def n_clusters(estimator: Any) -> tuple[int | None, int]:
@@ -31,6 +43,11 @@ def n_clusters(estimator: Any) -> tuple[int | None, int]:
     clusters : int
     """
     return None, len(set(estimator.labels_))
+
+
+def nothing_given(X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
+    """An algorithm that is told nothing about the data beforehand."""
+    return {}
 
 
 @dataclass(frozen=True)
@@ -52,9 +69,19 @@ class Algorithm:
     incremental : bool, default=False
         Can it learn class after class?
     space : dict, default={}
-        What is to be tuned: name of a parameter -> lowest and highest value, two integers or two floats.
-    ablation : bool, default=False
-        Is it a variant for the paper's ablation? Such run in the nonstationary setting only.
+        What is to be tuned: name of a parameter -> lowest and highest value, two integers or two floats,
+        and "log" as a third to search on a logarithmic scale.
+    kind : {"compared", "ablation", "beyond", "study"}, default="compared"
+        One of the paper's table, or of its own accord; a variant for the paper's ablation, which runs in
+        the nonstationary setting only; an addition to the paper; or a step on the way to one.
+    given : callable, optional
+        From all samples and classes to parameters that the algorithm is told beforehand, such as the number
+        of classes, by the paper's protocol.
+    in_stored_order : bool, default=False
+        Does it run on the rows as they are stored, in the stationary setting? The paper's numbers of an
+        algorithm that draws nothing at random but depends on the order are of that order.
+    warms_up : bool, default=True
+        Fit a few samples before the clock starts, so that compiled code is loaded.
 
     Examples
     --------
@@ -72,7 +99,10 @@ class Algorithm:
     count: Callable[[Any], tuple[int | None, int]] = n_clusters
     incremental: bool = False
     space: Mapping[str, Range] = field(default_factory=dict)
-    ablation: bool = False
+    kind: str = "compared"
+    given: Given = nothing_given
+    in_stored_order: bool = False
+    warms_up: bool = True
 
 
 ALGORITHMS: dict[str, Algorithm] = {}
@@ -120,8 +150,9 @@ def algorithm_called(name: str) -> Algorithm:
 
 
 GROUPS: dict[str, Callable[[Algorithm], bool]] = {
-    "all": lambda algorithm: not algorithm.ablation,
-    "ablation": lambda algorithm: algorithm.ablation,
+    "all": lambda algorithm: algorithm.kind in ("compared", "beyond"),
+    "ablation": lambda algorithm: algorithm.kind == "ablation",
+    "beyond": lambda algorithm: algorithm.kind in ("beyond", "study"),
 }
 
 
@@ -139,11 +170,12 @@ def _make_idat(params: dict[str, Any], seed: int) -> IDAT:
 
 
 def _make_variant(reading: Reading, params: dict[str, Any], seed: int) -> IDAT:
-    return type("IDATVariant", (_Variant,), {"_reading": reading})(**params)
+    return type("IDATVariant", (_Variant,), {"_variant": reading})(**params)
 
 
 def _count_candidates(model: IDAT) -> tuple[int, int]:
-    return model.n_active_nodes_ or model.n_nodes_, model.n_clusters_
+    """Nodes that take part in the answer, and clusters."""
+    return len(model.snapshot().candidates.node), model.n_clusters_
 
 
 def _register_variants() -> None:
@@ -159,8 +191,35 @@ def _register_variants() -> None:
                 continue
             make = partial(_make_variant, starting_at(first, reading))
             title_of_column = f"{title} ({first})"
-            register(Algorithm(name + suffix, title_of_column, make, _count_candidates, True, ablation=True))
+            register(
+                Algorithm(name + suffix, title_of_column, make, _count_candidates, True, kind="ablation")
+            )
+
+
+def _register_additions() -> None:
+    """Hand-over clusters; those without birth links are steps on the way."""
+    birthless, by_modularity = (partial(_make_variant, reading) for reading in (BIRTHLESS, BY_MODULARITY))
+    for name, title, modes in (
+        ("idat-handover", "Hand-over", {"clusters": "handover"}),
+        ("idat-handover-capped", "Hand-over, capped", {"clusters": "handover", "metric": "capped"}),
+    ):
+        for make, kind, suffix, remark in (
+            (_make_idat, "beyond", "", ""),
+            (by_modularity, "study", "-modularity", " (modularity alone)"),
+            (birthless, "study", "-birthless", " (modularity alone, no births)"),
+        ):
+            make_it = partial(_make_in_modes, make, modes)
+            register(Algorithm(name + suffix, title + remark, make_it, _count_candidates, True, kind=kind))
+
+
+def _make_in_modes(
+    make: Callable[..., IDAT], modes: dict[str, str], params: dict[str, Any], seed: int
+) -> IDAT:
+    return make(modes | params, seed)
 
 
 register(Algorithm("idat", "IDAT", _make_idat, _count_candidates, incremental=True))
+_register_additions()
 _register_variants()
+
+from . import rivals as rivals  # noqa: E402  (the paper's others register themselves, after IDAT)

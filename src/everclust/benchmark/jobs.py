@@ -163,7 +163,7 @@ def perform(job: Job, algorithm: Algorithm) -> Result:
     try:
         X, y = _data(str(datasets.data_folder()), job.dataset)
         with threadpool_limits(1):  # jobs run side by side, and their times are compared
-            measures = run_trial(algorithm, job.params, job.seed, _stream(job, X, y))
+            measures = run_trial(algorithm, job.params, job.seed, _stream(job, algorithm, X, y))
         return Result(job, "ok", **measures, started_at=started)
     except MissingDataSet as error:
         return Result(job, "missing", str(error), started_at=started)
@@ -191,8 +191,10 @@ def _data(folder: str, name: str) -> Arrays:
     return datasets.load(name)
 
 
-def _stream(job: Job, X: np.ndarray, y: np.ndarray) -> Stream:
+def _stream(job: Job, algorithm: Algorithm, X: np.ndarray, y: np.ndarray) -> Stream:
     name, _, shuffle = job.setting.partition(":")
+    if algorithm.in_stored_order:
+        return Stream(X, y)
     if name == "stationary":
         order = stationary(X, y, job.seed)
         return Stream(X[order], y[order])

@@ -17,12 +17,21 @@ ABLATION = [
 
 def is_variant(algorithm: str) -> bool:
     """Does it belong to the ablation only?"""
-    return algorithm in ALGORITHMS and ALGORITHMS[algorithm].ablation
+    return _kind(algorithm) == "ablation"
+
+
+def is_addition(algorithm: str) -> bool:
+    """Does it go beyond the paper?"""
+    return _kind(algorithm) in ("beyond", "study")
+
+
+def _kind(algorithm: str) -> str:
+    return ALGORITHMS[algorithm].kind if algorithm in ALGORITHMS else "compared"
 
 
 def main_algorithms(outcomes: Outcomes, setting: str = "") -> list[str]:
-    """All that were run but the variants of the ablation."""
-    return [name for name in algorithms_of(outcomes, setting) if not is_variant(name)]
+    """Those of the paper's tables that were run, and others that have a name of their own."""
+    return [name for name in algorithms_of(outcomes, setting) if _kind(name) == "compared"]
 
 
 def algorithm_title(algorithm: str) -> str:

@@ -39,7 +39,7 @@ def plan(
     Parameters
     ----------
     algorithms : sequence of str
-        Names, "all" (without the variants), or "ablation".
+        Names, "all" (without the variants), "ablation" or "beyond".
     data : sequence of str
         Names, which must be at hand and sound, or "all" of the catalogue, at hand or not.
     settings : sequence of str
@@ -81,11 +81,11 @@ def plan(
 
 
 def _takes_part(algorithm: Algorithm, setting: str) -> bool:
-    return algorithm.incremental if setting == "nonstationary" else not algorithm.ablation
+    return algorithm.incremental if setting == "nonstationary" else algorithm.kind != "ablation"
 
 
 def _other_orders(algorithm: Algorithm, dataset: str, setting: str, shuffles: int) -> list[str]:
-    if setting != "nonstationary" or algorithm.ablation or _n_classes(dataset) != 2:
+    if setting != "nonstationary" or algorithm.kind == "ablation" or _n_classes(dataset) != 2:
         return []
     return [f"{setting}:{within_seed}" for within_seed in range(1, shuffles + 1)]
 

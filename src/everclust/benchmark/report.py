@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..persistence import write_atomically
+from .additions import beyond
 from .contests import ablation, ranking
 from .document import Document
 from .headline import headline
@@ -20,7 +21,7 @@ from .sections import continual, costs, counts, errors, scores, shuffles
 from .store import Store, StoreError
 
 PARTS = (
-    *(headline, counts, scores, shuffles, continual, errors, ranking, ablation, histories),
+    *(headline, counts, scores, shuffles, continual, errors, ranking, ablation, beyond, histories),
     *(costs, failures, provenance),
 )
 AS_JSON = ("step_ari", "step_ami", "history", "versions", "machine")

@@ -20,6 +20,7 @@ from .algorithms import Range, algorithm_called
 from .datasets import data_folder
 from .isolation import Limits
 from .jobs import Job, Result, written
+from .rivals import paper_parameters
 from .runner import results
 from .store import Store
 
@@ -130,10 +131,10 @@ def _suggest(trial: Any, space: Any) -> dict[str, Any]:
 
 
 def _suggest_one(trial: Any, name: str, bounds: Range) -> Any:
-    low, high = bounds
+    low, high = bounds[:2]
     if isinstance(low, int) and isinstance(high, int):
         return trial.suggest_int(name, low, high)
-    return trial.suggest_float(name, low, high)
+    return trial.suggest_float(name, low, high, log=len(bounds) > 2)
 
 
 def _evaluate(study: Any, trial: Any, jobs: list[Job], left: float, n_jobs: int) -> None:
@@ -185,6 +186,7 @@ def tuned(
     trials: int = TRIALS,
     limit_seconds: float = LIMIT_SECONDS,
     n_jobs: int = 1,
+    as_in_paper: bool = False,
 ) -> list[Job]:
     """Jobs with the best parameters of their algorithm, data set and setting, which are searched for first.
 
@@ -197,6 +199,8 @@ def tuned(
     store : Store
     trials, limit_seconds, n_jobs
         As in `search`.
+    as_in_paper : bool, default=False
+        Take the paper's parameters where they are known, and search for the others.
 
     Returns
     -------
@@ -206,6 +210,9 @@ def tuned(
     ready = []
     for job in jobs:
         place = job.algorithm, job.dataset, job.setting
+        if as_in_paper and (params := paper_parameters(job.algorithm, job.setting, job.dataset)) is not None:
+            ready.append(replace(job, params_json=written(params)))
+            continue
         if not algorithm_called(job.algorithm).space or not (data_folder() / f"{job.dataset}.npz").exists():
             ready.append(job)
             continue

@@ -126,6 +126,34 @@ def critical_difference(n_algorithms: int, n_sets: int, *, alpha: float = 0.05) 
     return float(q * _standard_error(n_algorithms, n_sets))
 
 
+def paired(first: Any, second: Any) -> tuple[float, float, float]:
+    """Is the second better than the first, data set by data set?
+
+    Parameters
+    ----------
+    first, second : array-like of shape (n_sets,)
+        Mean scores.
+
+    Returns
+    -------
+    difference, standard_error : float
+        Of the second less the first, over data sets.
+    p : float
+        Of Wilcoxon's signed-rank test, two-sided; 1 when nothing differs.
+
+    Examples
+    --------
+    >>> from everclust.benchmark.statistics import paired
+    >>> difference, error, p = paired([0.1, 0.2, 0.3], [0.2, 0.4, 0.6])
+    >>> round(difference, 3), round(error, 3), round(p, 3)
+    (0.2, 0.058, 0.25)
+    """
+    differences = np.asarray(second, dtype=float) - np.asarray(first, dtype=float)
+    error = differences.std(ddof=1) / np.sqrt(len(differences)) if len(differences) > 1 else np.nan
+    p = stats.wilcoxon(differences).pvalue if differences.any() else 1.0
+    return float(differences.mean()), float(error), float(p)
+
+
 def _standard_error(n_algorithms: int, n_sets: int) -> float:
     return float(np.sqrt(n_algorithms * (n_algorithms + 1) / (6 * n_sets)))
 

@@ -55,8 +55,9 @@ def run_trial(algorithm: Algorithm, params: dict[str, Any], seed: int, stream: S
     """
     _warm_up(algorithm)
     memory, stopwatch = MemoryMeter(), Stopwatch()
-    estimator = algorithm.make(params, seed)
-    history = History(every=-(-len(stream.X) // MOMENTS)) if isinstance(estimator, IDAT) else None
+    estimator = algorithm.make(algorithm.given(stream.X, stream.y) | params, seed)
+    is_recorded = isinstance(estimator, IDAT) and algorithm.kind in ("compared", "ablation")
+    history = History(every=-(-len(stream.X) // MOMENTS)) if is_recorded else None
     labels = _labels_after_each_step(estimator, stream, stopwatch, history)
     peak = memory.peak()
     nodes, clusters = algorithm.count(estimator)
@@ -73,10 +74,10 @@ def run_trial(algorithm: Algorithm, params: dict[str, Any], seed: int, stream: S
 
 def _warm_up(algorithm: Algorithm) -> None:
     """Compiled code is loaded, and compiled if need be, before the clock starts."""
-    if algorithm.name not in _warm:
+    if algorithm.warms_up and algorithm.name not in _warm:
         _warm.add(algorithm.name)
         with suppress(Exception):  # the run itself will tell
-            _predict(algorithm.make({}, 0).fit(np.random.RandomState(0).rand(TASTE, 2)), np.zeros((2, 2)))
+            algorithm.make({}, 0).fit(np.random.RandomState(0).rand(TASTE, 2)).predict(np.zeros((2, 2)))
 
 
 def _labels_after_each_step(
@@ -91,7 +92,7 @@ def _labels_after_each_step(
         else:
             with stopwatch.running():
                 (estimator.fit if stream.ends is None else estimator.partial_fit)(rows)
-        labels.append(_predict(estimator, stream.X[:end]))
+        labels.append(_answer(estimator, stream.X[:end], was_fitted=stream.ends is None))
         start = end
     return labels
 
@@ -108,8 +109,11 @@ def _learn_with_history(model: IDAT, rows: np.ndarray, stopwatch: Stopwatch, his
         start = end
 
 
-def _predict(estimator: Any, X: np.ndarray) -> np.ndarray:
-    return estimator.predict(X) if hasattr(estimator, "predict") else estimator.labels_
+def _answer(estimator: Any, X: np.ndarray, was_fitted: bool) -> np.ndarray:
+    """What `fit` said of its own rows, or else what the model says of them now."""
+    if was_fitted and hasattr(estimator, "labels_"):
+        return estimator.labels_
+    return estimator.predict(X)
 
 
 def _scores(y: np.ndarray, labels: np.ndarray) -> dict[str, float]:

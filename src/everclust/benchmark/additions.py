@@ -1,0 +1,74 @@
+"""What the additions to the paper gain and lose."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .document import Block, Column, Entry, Grid, Row, Section, explained
+from .names import IDAT, algorithm_title, dataset_title, is_addition
+from .outcomes import AMI, ARI, CLUSTERS, Measure, Outcomes, algorithms_of, datasets_of, settings_of, summary
+from .statistics import paired
+from .tables import score_grid, signed
+
+CLEAR = 0.05  # a difference in ARI or AMI that counts
+
+
+def beyond(outcomes: Outcomes) -> Section:
+    words = (
+        'Hand-over clusters (clusters="handover") read the same nodes out in another way, and the capped '
+        'metric (metric="capped") lets no feature weigh more than the median one. Neither is in the paper. '
+        "Differences are taken data set by data set between the means over the runs; ± is their standard "
+        "error over data sets, and p that of Wilcoxon's signed-rank test. A win or loss is a difference of "
+        f"more than {CLEAR}."
+    )
+    blocks: list[Block] = []
+    for setting in settings_of(outcomes):
+        there = algorithms_of(outcomes, setting)
+        additions = [name for name in there if is_addition(name)]
+        if additions and IDAT in there:
+            blocks.append(_verdict_grid(outcomes, setting, additions))
+            plain = [measure._replace(printed="") for measure in (ARI, AMI, CLUSTERS)]
+            blocks += [score_grid(outcomes, setting, [IDAT, *additions], [measure]) for measure in plain]
+    return explained("Beyond the paper", words, blocks) if blocks else Section("Beyond the paper", [])
+
+
+def _verdict_grid(outcomes: Outcomes, setting: str, additions: list[str]) -> Grid:
+    titles = ("mean", "IDAT’s", "difference", "p", "wins", "losses", "lost on")
+    columns = [Column(title, words=title == "lost on") for title in titles]
+    rows = [
+        Row(f"{algorithm_title(name)}, {measure.title}", _verdict(outcomes, setting, name, measure))
+        for name in additions
+        for measure in (ARI, AMI)
+    ]
+    return Grid(f"Against IDAT, {setting}", columns, rows, head="Addition")
+
+
+def _verdict(outcomes: Outcomes, setting: str, addition: str, measure: Measure) -> list[Entry]:
+    datasets, theirs, ours = _means(outcomes, setting, addition, measure)
+    if not datasets:
+        return [Entry("–", muted=True)] * 7
+    difference, error, p = paired(theirs, ours)
+    change = ours - theirs
+    lost = [dataset_title(dataset) for dataset, by in zip(datasets, change, strict=True) if by < -CLEAR]
+    return [
+        Entry(signed(ours.mean(), 3)),
+        Entry(signed(theirs.mean(), 3)),
+        Entry(signed(difference, 3), signed(error, 3)),
+        Entry(f"{p:.2g}"),
+        Entry(str((change > CLEAR).sum())),
+        Entry(str(len(lost))),
+        Entry(", ".join(lost) or "–"),
+    ]
+
+
+def _means(
+    outcomes: Outcomes, setting: str, addition: str, measure: Measure
+) -> tuple[list[str], np.ndarray, np.ndarray]:
+    """Data sets on which both were run, and the mean scores of IDAT and of the addition there."""
+    found = {
+        dataset: [summary(outcomes, (name, dataset, setting), measure) for name in (IDAT, addition)]
+        for dataset in datasets_of(outcomes, setting)
+    }
+    both = {dataset: [s.mean for s in pair if s] for dataset, pair in found.items() if all(pair)}
+    means = np.array(list(both.values())).reshape(-1, 2)
+    return list(both), means[:, 0], means[:, 1]
