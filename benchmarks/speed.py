@@ -16,6 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from everclust import IDAT
 from everclust.core.lanes import pack
+from passengers import costs
 
 REPEATS = 9
 IRIS = "from sklearn.datasets import load_iris as i; from everclust import IDAT; IDAT().fit_predict(i().data)"
@@ -121,6 +122,16 @@ def one_at_a_time() -> None:
     conclude("one row by learn_one, median", single, 20, "µs")
 
 
+def passengers() -> None:
+    """Hand-overs and identities, which learning itself does not need."""
+    found = costs()
+    print("\nwhat is recorded besides, as a share of the learning time")
+    for part, aim in (("handovers", 3), ("identities", 5)):
+        for name, share in found[part].items():
+            conclude(f"{name}: {part}", 100 * share, aim, "%")
+    print("  " + ", ".join(f"{name}: {n} events" for name, n in found["events"].items()))
+
+
 def no_hidden_growth() -> None:
     """20 Gaussians in 8 dimensions for 5 million samples: cost and memory per node."""
     print("\n20 Gaussians in 8 dimensions, million by million")
@@ -163,6 +174,7 @@ def main() -> None:
         against_the_floor,
         absolute_times,
         one_at_a_time,
+        passengers,
         no_hidden_growth,
     ):
         try:

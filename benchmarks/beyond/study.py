@@ -1,0 +1,200 @@
+"""Tables of the study: generated streams, real sets, steadiness, time.
+
+    python benchmarks/beyond/study.py generated find|confirm [seeds]
+    python benchmarks/beyond/study.py real [seeds]
+    python benchmarks/beyond/study.py steady
+    python benchmarks/beyond/study.py time
+
+Runs are learnt once and kept in BEYOND_CACHE (/tmp/beyond_cache); real sets are looked for in EVERCLUST_DATA.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import defaultdict
+
+import numpy as np
+import readout
+import runs
+from scipy.optimize import linear_sum_assignment
+from streams import STREAMS
+
+from everclust.core.communities import base_nodes, find_communities
+from everclust.core.learn import learn
+from everclust.core.readings import PUBLISHED
+from everclust.core.spread import WEIGHT
+from everclust.core.state import new_state
+
+CAPPED = PUBLISHED._replace(capped=True)
+STEP, FIRST, N_PROBES = 500, 1000, 500
+WATCHED = [*runs.DEV[3:9], "texture", "anuran_calls"]
+
+
+def handover(run):
+    """The read-out of the specification."""
+    label = np.zeros(len(run.usage), np.int64)
+    find_communities(run.prototype, run.weight, run.links, label)
+    return label
+
+
+def cloud(run):
+    """The read-out of this study."""
+    return readout.clusters(run.prototype, run.weight, run.links)
+
+
+def oracle(run):
+    """Every node in the class of most of its rows: what no labelling of the nodes can beat by much."""
+    return np.unique(run.table.argmax(axis=1), return_inverse=True)[1]
+
+
+def score(table):
+    """ARI, AMI, number of clusters."""
+    return runs.ari(table), runs.ami(table), len(table)
+
+
+def columns(capped, plain):
+    """Scores of every compared answer for one run with each metric."""
+    return {
+        "IDAT": score(plain.plain),
+        "H+birth": score(runs.merged(plain.table, handover(plain))),
+        "cloud": score(runs.merged(plain.table, cloud(plain))),
+        "H+cap+birth": score(runs.merged(capped.table, handover(capped))),
+        "cap+cloud": score(runs.merged(capped.table, cloud(capped))),
+        "oracle": score(runs.merged(capped.table, oracle(capped))),
+    }
+
+
+def print_table(cells):
+    """Means of ARI/AMI (clusters) per row, and over rows."""
+    names = list(next(iter(cells.values()))[0])
+    print(f"{'':42}" + "".join(f"{name:>18}" for name in names))
+    means = {
+        row: {name: np.mean([s[name] for s in scores], axis=0) for name in names}
+        for row, scores in cells.items()
+    }
+    for row, of in means.items():
+        print(
+            f"{row[:42]:42}"
+            + "".join("{:>8.3f}/{:.3f} ({:3.0f})".format(*of[name])[-18:].rjust(18) for name in names)
+        )
+    mean = {name: np.mean([of[name] for of in means.values()], axis=0) for name in names}
+    print(f"{'mean':42}" + "".join(f"{mean[name][0]:.3f}/{mean[name][1]:.3f}".rjust(18) for name in names))
+
+
+def generated(half, seeds):
+    """By stream, and by family and order."""
+    streams, families = defaultdict(list), defaultdict(list)
+    pairs = zip(runs.generated(half, "capped", seeds), runs.generated(half, "plain", seeds), strict=True)
+    for (stream, setting, capped), (_, _, plain) in pairs:
+        row = columns(capped, plain)
+        streams[f"{setting[0]} {stream.name}"].append(row)
+        families[f"{stream.family}, {setting}"].append(row)
+    print_table(streams)
+    print_table(dict(sorted(families.items())))
+
+
+def real(seeds):
+    """By set and setting."""
+    for setting in runs.SETTINGS:
+        for title, names in (("DEV", runs.DEV), ("HOLD-OUT", runs.HOLD_OUT)):
+            cells = defaultdict(list)
+            pairs = zip(
+                runs.real(names, setting, "capped", seeds),
+                runs.real(names, setting, "plain", seeds),
+                strict=True,
+            )
+            for (name, capped), (_, plain) in pairs:
+                cells[name].append(columns(capped, plain))
+            print(f"\n{title}, {setting}")
+            print_table(cells)
+
+
+def changed(before, after):
+    """Share of the probes whose label changes, under the best matching of the labels."""
+    table = np.zeros((before.max() + 1, after.max() + 1))
+    np.add.at(table, (before, after), 1)
+    return 1 - table[linear_sum_assignment(-table)].sum() / len(before)
+
+
+def watch(X, y, seed, answers):
+    """Changes of the probes' labels and of the number of clusters between read-outs, by answer."""
+    rows = np.ascontiguousarray(X[runs.order_of(X, y, "stationary", seed)])
+    probes = X[np.random.RandomState(seed).permutation(len(X))[:N_PROBES]]
+    state, last, moves = new_state(X.shape[1], CAPPED), {}, defaultdict(list)
+    for start in range(0, len(rows) - STEP + 1, STEP):
+        state = learn(state, rows[start : start + STEP], CAPPED)
+        if start + STEP < FIRST:
+            continue
+        base = base_nodes(state)
+        prototype, weight = state.prototype[base], state.feature[WEIGHT]
+        winner, links = runs.nearest(probes, prototype, weight), runs.base_links(state, base)
+        for name, answer in answers.items():
+            before = None
+            if name in last:  # a node's cluster at the last read-out, a new node's: that of the nearest
+                nodes, clusters, seen = last[name]
+                before = np.unique(clusters[runs.nearest(prototype, nodes, weight)], return_inverse=True)[1]
+            label = answer(prototype, weight, links, before)
+            if name in last:
+                moves[name].append((changed(seen, label[winner]), seen.max() != label[winner].max()))
+            last[name] = prototype.copy(), label, label[winner]
+    return {name: np.mean(values, axis=0) for name, values in moves.items()}
+
+
+def _handover_labels(prototype, weight, links, _):
+    label = np.zeros(len(prototype), np.int64)
+    find_communities(np.ascontiguousarray(prototype), weight.copy(), links, label)
+    return label
+
+
+ANSWERS = {
+    "H+cap+birth": _handover_labels,
+    "cloud": lambda prototype, weight, links, _: readout.clusters(prototype, weight, links),
+    "cloud, steady": readout.clusters,
+}
+
+
+def steady():
+    """Share of probes that change their label, and of read-outs that change the number of clusters."""
+    for half in ("find", "confirm"):
+        table = []
+        for stream in STREAMS:
+            if stream.half == half and stream.family not in ("many", "high"):
+                moves = watch(*stream.draw(), 1, ANSWERS)
+                table.append([moves[name] for name in ANSWERS])
+                print(f"{stream.name:42}", *(f"{name} {m[0]:.3f} {m[1]:.2f};" for name, m in moves.items()))
+        print(half, dict(zip(ANSWERS, np.round(np.mean(table, axis=0), 3).tolist(), strict=True)))
+    table = []
+    for name in WATCHED:
+        moves = watch(*runs.load(name), 1, ANSWERS)
+        table.append([moves[answer] for answer in ANSWERS])
+        print(f"{name:42}", *(f"{answer} {m[0]:.3f} {m[1]:.2f};" for answer, m in moves.items()))
+    print("real", dict(zip(ANSWERS, np.round(np.mean(table, axis=0), 3).tolist(), strict=True)))
+
+
+def clock():
+    """Milliseconds of the plain NumPy read-out, and of the compiled one of the specification."""
+    for stream, setting, run in runs.generated("find", "capped", (1,)):
+        for answer in (handover, cloud):
+            answer(run)
+        spent = []
+        for answer in (handover, cloud):
+            start = time.perf_counter()
+            answer(run)
+            spent.append(1000 * (time.perf_counter() - start))
+        print(f"{stream.name:42} {setting[0]} {len(run.usage):5} nodes {spent[0]:8.2f} ms {spent[1]:8.1f} ms")
+
+
+def main():
+    """Print what is asked for."""
+    what, *rest = sys.argv[1:] or ["generated", "find"]
+    n_seeds = int(rest.pop()) if rest and rest[-1].isdigit() else 2
+    seeds = tuple(range(1, n_seeds + 1))
+    if what == "generated":
+        generated(rest[0] if rest else "find", seeds)
+    else:
+        {"real": lambda: real(seeds), "steady": steady, "time": clock}[what]()
+
+
+if __name__ == "__main__":
+    main()
