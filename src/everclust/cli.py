@@ -13,7 +13,7 @@ def main() -> None:
     On the command line, ``everclust --help`` shows what there is.
     """
     try:
-        from .commands import app
+        from .stream_commands import app
     except ImportError as error:
         if (error.name or "").split(".")[0] not in ("typer", "rich"):
             raise

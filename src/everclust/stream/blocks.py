@@ -1,0 +1,115 @@
+"""A stream cut into blocks of equal length, however it comes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .batch import Batch, Position, Source, StreamError
+from .columns import Columns, MissingValueError, Rows
+
+
+class Block(NamedTuple):
+    """Complete rows, how many rows they were taken from, and the position behind them."""
+
+    X: np.ndarray
+    kept: np.ndarray  # which rows of the block they are
+    ids: list[Any] | None
+    labels: list[Any] | None
+    n_rows: int
+    position_after: Callable[[int], Position]
+
+    @property
+    def position(self) -> Position:
+        """Where the source goes on."""
+        return self.position_after(self.n_rows)
+
+    def first(self, n_rows: int) -> Block:
+        """The beginning of it."""
+        return self.slice(0, n_rows)
+
+    def slice(self, start: int, stop: int) -> Block:
+        """Some of its rows, complete or not."""
+        low, high = np.searchsorted(self.kept, [start, stop])
+        return Block(
+            self.X[low:high],
+            self.kept[low:high] - start,
+            None if self.ids is None else self.ids[low:high],
+            None if self.labels is None else self.labels[low:high],
+            stop - start,
+            lambda n_rows: self.position_after(start + n_rows),
+        )
+
+
+def blocks(
+    source: Source, columns: Columns, position: Position, size: int, *, whole: bool
+) -> Iterator[Block | None]:
+    """Blocks of so many rows, the last one excepted; None when nothing came for a moment.
+
+    Where they end depends on the rows alone if they are to be `whole`; otherwise rows are not kept waiting.
+    """
+    held: list[Block] = []
+    n_held, n_before = 0, 0
+    for batch in source.batches(position):
+        if batch.table.num_rows == 0:
+            if held and source.wants_checkpoint:  # the block cannot fill up before
+                yield _joined(held)
+                held, n_held = [], 0
+            else:
+                yield None
+            continue
+        block = _of(batch, columns, source.named, n_before)
+        n_before += block.n_rows
+        start = 0
+        while block.n_rows - start >= size - n_held:
+            stop = start + size - n_held
+            yield _joined([*held, block.slice(start, stop)])
+            held, n_held, start = [], 0, stop
+        if start < block.n_rows:
+            held.append(block.slice(start, block.n_rows))
+            n_held += block.n_rows - start
+            if not whole:
+                yield _joined(held)
+                held, n_held = [], 0
+    if held:
+        yield _joined(held)
+
+
+def _of(batch: Batch, columns: Columns, named: bool, n_before: int) -> Block:
+    try:
+        rows: Rows = columns.take(batch.table, named)
+    except MissingValueError as error:
+        raise StreamError(
+            f"Row {n_before + error.row + 1} of what was read has no finite value in column "
+            f"{error.column!r}; mend it, or let such rows be skipped with --missing skip."
+        ) from None
+    return Block(*rows, batch.table.num_rows, batch.position_after)
+
+
+def _joined(parts: list[Block]) -> Block:
+    if len(parts) == 1:
+        return parts[0]
+    starts = np.cumsum([0, *(part.n_rows for part in parts[:-1])])
+    last = parts[-1]
+    return Block(
+        np.concatenate([part.X for part in parts if len(part.X)] or [last.X]),
+        np.concatenate([part.kept + start for part, start in zip(parts, starts, strict=True)]),
+        _chained([part.ids for part in parts]),
+        _chained([part.labels for part in parts]),
+        sum(part.n_rows for part in parts),
+        lambda n_rows: _after(parts, n_rows) if n_rows else last.position_after(0),
+    )
+
+
+def _after(parts: list[Block], n_rows: int) -> Position:
+    for part in parts:
+        if n_rows <= part.n_rows:
+            return part.position_after(n_rows)
+        n_rows -= part.n_rows
+    raise IndexError(n_rows)
+
+
+def _chained(lists: list[list[Any] | None]) -> list[Any] | None:
+    return None if lists[0] is None else [item for part in lists for item in part or ()]

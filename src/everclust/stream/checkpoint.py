@@ -1,0 +1,160 @@
+"""Model and position, written together: a folder of the latest three."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..estimator import IDAT, load
+from ..persistence import write_atomically
+from .batch import StreamError, UnwritableError
+
+KEPT = 3
+FORMAT = 1
+MODEL, POSITION = "model.everclust", "position.json"
+
+
+class Checkpoint(NamedTuple):
+    """What is needed to go on."""
+
+    model: IDAT
+    record: dict[str, Any]
+
+
+class Checkpoints:
+    """A folder of checkpoints.
+
+    Each is a folder of its own with the model and a JSON file, written under another name, put on the disk,
+    and then renamed: it is complete or not there.
+
+    Parameters
+    ----------
+    folder : Path
+    warn : callable
+        Called with a sentence when a broken checkpoint is passed over.
+    """
+
+    def __init__(self, folder: Path, warn: Callable[[str], None]) -> None:
+        self.folder, self.warn = folder, warn
+        self._lock: Any = None
+
+    def open(self) -> None:
+        """Make the folder, and make sure that nobody else writes to it."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._lock = open(self.folder / "lock", "w")  # noqa: SIM115
+        except OSError as error:
+            raise UnwritableError(
+                f"{self.folder} cannot hold checkpoints: {error.strerror}; choose a folder that can be "
+                "written."
+            ) from None
+        self._claim()
+        for part in self.folder.glob("*.part"):
+            shutil.rmtree(part, ignore_errors=True)
+
+    def _claim(self) -> None:
+        try:
+            import fcntl
+        except ImportError:  # not on Windows
+            return
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self._lock.close()
+            raise StreamError(
+                f"Another run is writing its checkpoints to {self.folder}; choose another folder, or stop it."
+            ) from None
+
+    def close(self) -> None:
+        """Let others in."""
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    def latest(self) -> Checkpoint | None:
+        """The newest that can be read, or None if there never was any."""
+        found = self._folders()
+        for folder in reversed(found):
+            try:
+                return Checkpoint(load(folder / MODEL), _read(folder / POSITION))
+            except (OSError, ValueError) as error:
+                reason = str(error).rstrip(".")
+                self.warn(f"Checkpoint {folder.name} is broken ({reason}), so the one before it is used.")
+        if found:
+            raise StreamError(
+                f"None of the {len(found)} checkpoints in {self.folder} can be read; to begin anew, "
+                "choose another folder."
+            )
+        return None
+
+    def write(self, model: IDAT, record: dict[str, Any]) -> Path:
+        """Add one; returns the file of its model."""
+        numbers = [_number(folder) for folder in self._folders()]
+        target = self.folder / f"checkpoint-{max(numbers, default=0) + 1:09d}"
+        part = target.with_name(target.name + ".part")
+        try:
+            part.mkdir()
+            model.save(part / MODEL)
+            write_atomically(part / POSITION, [_packed(record)])
+            _sync(part)
+            os.rename(part, target)
+            _sync(self.folder)
+        except OSError as error:
+            shutil.rmtree(part, ignore_errors=True)
+            reason = (error.strerror or str(error)).split(", so nothing")[0]
+            raise UnwritableError(
+                f"No checkpoint could be written to {self.folder}: {reason}; those before it still hold, so "
+                "make room and start again."
+            ) from None
+        self._drop_old()
+        return target / MODEL
+
+    def _drop_old(self) -> None:
+        for folder in self._folders()[:-KEPT]:
+            # Its position goes first: what is left of it can never be taken for whole.
+            with suppress(OSError):
+                (folder / POSITION).unlink()
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _folders(self) -> list[Path]:
+        return sorted(_only_checkpoints(self.folder.glob("checkpoint-*")), key=_number)
+
+
+def _only_checkpoints(paths: Iterator[Path]) -> Iterator[Path]:
+    return (path for path in paths if path.name.removeprefix("checkpoint-").isdigit())
+
+
+def _number(folder: Path) -> int:
+    return int(folder.name.removeprefix("checkpoint-"))
+
+
+def _packed(record: dict[str, Any]) -> bytes:
+    body = json.dumps({"format": FORMAT, **record}, sort_keys=True)
+    return json.dumps({"sha256": hashlib.sha256(body.encode()).hexdigest(), "body": body}).encode()
+
+
+def _read(path: Path) -> dict[str, Any]:
+    packed = json.loads(path.read_bytes())
+    if not isinstance(packed, dict) or "body" not in packed:
+        raise ValueError("its position makes no sense")
+    if hashlib.sha256(str(packed["body"]).encode()).hexdigest() != packed.get("sha256"):
+        raise ValueError("the checksum of its position is wrong")
+    record = json.loads(packed["body"])
+    if record["format"] != FORMAT:
+        raise ValueError(f"its format is {record['format']}, but {FORMAT} is expected")
+    return record
+
+
+def _sync(folder: Path) -> None:
+    """Put the names in a folder on the disk."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

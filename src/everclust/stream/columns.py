@@ -1,0 +1,194 @@
+"""Which columns of a table are learnt, which are carried along, and which rows are complete."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from .batch import StreamError, pyarrow_or_hint
+
+if TYPE_CHECKING:
+    import pyarrow
+
+SHOWN = 8  # names in a message
+
+
+class Rows(NamedTuple):
+    """Complete rows of a table."""
+
+    X: np.ndarray
+    kept: np.ndarray  # which rows of the table they are
+    ids: list[Any] | None
+    labels: list[Any] | None
+
+
+class Columns:
+    """The choice of columns, settled when the first table is seen.
+
+    Parameters
+    ----------
+    features : sequence of str, optional
+        Columns to learn, in this order; by default all but those named below.
+    exclude : sequence of str
+        Columns to leave out.
+    label, id : str, optional
+        Columns that are never learnt: what a row is, and what it is called.
+    expected : sequence of str, optional
+        Columns that the model has learnt. They are looked up by name, in the model's order.
+    width : int, optional
+        Number of columns that the model has learnt, where they have no names.
+    missing : {"skip", "error"}
+        What to do with rows in which a value is missing or infinite.
+    """
+
+    def __init__(
+        self,
+        features: Sequence[str] | None = None,
+        *,
+        exclude: Sequence[str] = (),
+        label: str | None = None,
+        id: str | None = None,  # the name of the option
+        expected: Sequence[str] | None = None,
+        width: int | None = None,
+        missing: str = "skip",
+    ) -> None:
+        self.chosen = list(features) if features else None
+        self.exclude = set(exclude)
+        self.label, self.id = label, id
+        self.expected = None if expected is None else list(expected)
+        self.width = width
+        self.missing = missing
+        self.features: list[str] | None = None
+
+    @property
+    def carried(self) -> list[str]:
+        """Columns that are passed through as text, never learnt."""
+        return [name for name in (self.id, self.label) if name is not None]
+
+    def settle(self, schema: pyarrow.Schema, named: bool = True) -> list[str]:
+        """Decide on the features, once, by the first table's names and types."""
+        if self.features is None:
+            self._check_present(schema, [*self.carried, *self.exclude, *(self.chosen or [])])
+            features = self._pick(schema, named)
+            self._refuse_text(schema, features)
+            self.features = features
+        return self.features
+
+    def _pick(self, schema: pyarrow.Schema, named: bool) -> list[str]:
+        left_out = {*self.carried, *self.exclude}
+        features = self.chosen or [name for name in schema.names if name not in left_out]
+        if self.expected is not None and named and self.chosen is None:
+            self._check_expected(schema)
+            return self.expected
+        if self.expected is not None and named and set(features) != set(self.expected):
+            raise StreamError(
+                f"The model has learnt the columns {_listed(self.expected)}, but {_listed(features)} "
+                "are chosen; choose the same, or let the model choose."
+            )
+        if self.expected is not None and named:
+            return self.expected
+        width = self.width if self.expected is None else len(self.expected)
+        if width is not None and len(features) != width:
+            raise StreamError(
+                f"The model has learnt {width} columns, but {len(features)} come ({_listed(features)}); "
+                "choose as many with --columns or --exclude."
+            )
+        if not features:
+            raise StreamError("No column is left to learn; choose some with --columns.")
+        return features
+
+    def _check_present(self, schema: pyarrow.Schema, names: Sequence[str]) -> None:
+        absent = [name for name in names if name not in schema.names]
+        if absent:
+            raise StreamError(
+                f"There is no column {absent[0]!r}; there are {_listed(schema.names)}; check the name."
+            )
+
+    def _check_expected(self, schema: pyarrow.Schema) -> None:
+        absent = [name for name in self.expected or [] if name not in schema.names]
+        if absent:
+            raise StreamError(
+                f"The model has learnt the column {absent[0]!r}, which does not come; there are "
+                f"{_listed(schema.names)}; give the columns the names that they had."
+            )
+
+    def _refuse_text(self, schema: pyarrow.Schema, features: Sequence[str]) -> None:
+        for name in features:
+            if not is_number(schema.field(name).type):
+                raise StreamError(
+                    f"Column {name!r} holds {schema.field(name).type}, but distances need numbers; leave it "
+                    f"out with --exclude {name}, name it with --label or --id, or encode it as numbers first."
+                )
+
+    def take(self, table: pyarrow.Table, named: bool = True) -> Rows:
+        """The complete rows of a table."""
+        if self.features is None and table.column_names == [""]:  # messages of which none could be read
+            return Rows(
+                np.empty((0, 0)),
+                np.empty(0, np.int64),
+                None if self.id is None else [],
+                None if self.label is None else [],
+            )
+        features = self.settle(table.schema, named)
+        X = np.empty((table.num_rows, len(features)))
+        for k, name in enumerate(features):
+            X[:, k] = _numbers(table, name)
+        complete = np.isfinite(X).all(axis=1)
+        kept = np.flatnonzero(complete)
+        if len(kept) < len(X):
+            if self.missing == "error":
+                self._complain(X, int(np.argmin(complete)))
+            X, table = X[kept], table.take(kept)
+        return Rows(X, kept, _values(table, self.id), _values(table, self.label))
+
+    def _complain(self, X: np.ndarray, row: int) -> None:
+        assert self.features is not None
+        name = self.features[int(np.argmin(np.isfinite(X[row])))]
+        raise MissingValueError(name, row)
+
+
+class MissingValueError(StreamError):
+    """A value is missing, in this row of the table at hand."""
+
+    def __init__(self, column: str, row: int) -> None:
+        self.column, self.row = column, row
+        super().__init__(f"Row {row + 1} has no finite value in column {column!r}.")
+
+
+def is_number(type_: Any) -> bool:
+    """Can distances be computed from it? A column in which nothing has come yet may become one."""
+    types = pyarrow_or_hint().types
+    return bool(
+        types.is_integer(type_)
+        or types.is_floating(type_)
+        or types.is_decimal(type_)
+        or types.is_boolean(type_)
+        or types.is_null(type_)
+    )
+
+
+def _numbers(table: pyarrow.Table, name: str) -> np.ndarray:
+    """A column as float64, missing values as NaN."""
+    arrow = pyarrow_or_hint()
+    if name not in table.column_names:
+        return np.full(table.num_rows, np.nan)
+    column = table.column(name)
+    try:
+        if arrow.types.is_boolean(column.type):
+            column = column.cast(arrow.uint8())
+        return column.cast(arrow.float64(), safe=False).to_numpy()
+    except (arrow.ArrowInvalid, arrow.ArrowNotImplementedError) as error:
+        raise StreamError(f"Column {name!r} is not numeric throughout: {str(error).rstrip('.')}.") from None
+
+
+def _values(table: pyarrow.Table, name: str | None) -> list[Any] | None:
+    if name is None:
+        return None
+    return table.column(name).to_pylist() if name in table.column_names else [None] * table.num_rows
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(repr(name) for name in list(names)[:SHOWN])
+    return shown + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")

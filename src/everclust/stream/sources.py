@@ -1,0 +1,83 @@
+"""From the name of a source to the source."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from .batch import Source, StreamError
+from .columns import Columns
+
+SYSTEMS = ("kafka", "redis", "rediss", "nats", "mqtt", "mqtts")
+
+
+def open_source(
+    url: str,
+    columns: Columns | None = None,
+    *,
+    format: str | None = None,  # the name of the option
+    header: bool = True,
+    follow: bool = False,
+) -> Source:
+    """Open a stream of rows: a file, a pattern of files, standard input or a message system.
+
+    Parameters
+    ----------
+    url : str
+        A path or pattern (CSV, TSV, JSON Lines, Parquet, Arrow, ``.npy``, ``.npz``), ``-`` for standard
+        input, or ``kafka://host:port/topic``, ``redis://host:port/stream``, ``nats://host:port/stream``,
+        ``mqtt://host:port/topic``.
+    columns : Columns, optional
+        Which columns to read; all of them must be numbers by default.
+    format : str, optional
+        Of files whose names do not tell, and of standard input, which is CSV by default.
+    header : bool, default=True
+        Does the first line of a CSV or TSV file name the columns?
+    follow : bool, default=False
+        Wait for more when the file ends.
+
+    Returns
+    -------
+    source : Source
+        ``source.batches(position)`` yields batches from a position on. A batch without rows means that
+        nothing came for a moment.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from everclust.stream import open_source
+    >>> _ = Path("points.csv").write_text("width,height\\n1,2\\n3,4\\n")
+    >>> [batch.table.num_rows for batch in open_source("points.csv").batches()]
+    [2]
+    """
+    columns = Columns() if columns is None else columns
+    scheme = urlsplit(url).scheme
+    if scheme in SYSTEMS:
+        return _message_system(scheme, url, columns)
+    if "://" in url:
+        raise StreamError(
+            f"{url} is of an unknown kind, {scheme}; give a path or one of "
+            f"{', '.join(f'{name}://' for name in SYSTEMS)}."
+        )
+    from .files import Files
+
+    return Files(url, columns, format=format, header=header, follow=follow)
+
+
+def _message_system(scheme: str, url: str, columns: Columns) -> Any:
+    """Each needs a package of its own, which is imported here and nowhere else."""
+    if scheme == "kafka":
+        from .kafka import KafkaTopic
+
+        return KafkaTopic(url, columns)
+    if scheme.startswith("redis"):
+        from .redis_stream import RedisStream
+
+        return RedisStream(url, columns)
+    if scheme == "nats":
+        from .jetstream import JetStream
+
+        return JetStream(url, columns)
+    from .mqtt import MqttTopic
+
+    return MqttTopic(url, columns)

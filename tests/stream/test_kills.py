@@ -1,0 +1,99 @@
+"""kill -9 at any moment, and start again: the model and the answers are those of a run never interrupted."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from stream.conftest import clouds, write_csv
+
+KILLING = Path(__file__).with_name("killing.py")
+MANY = int(os.environ.get("EVERCLUST_KILLS", "0"))  # in each case, instead of those below
+
+
+def killed(folder, command, results, *, kills, stdin=None, seed=0, many=True):
+    wish = {
+        "folder": str(folder),
+        "command": command,
+        "results": results,
+        "kills": (many and MANY) or kills,
+        "stdin": stdin,
+        "seed": seed,
+    }
+    done = subprocess.run(
+        [sys.executable, str(KILLING), json.dumps(wish)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    told = json.loads(done.stdout.splitlines()[-1])
+    sys.stdout.write(f"{told}\n")
+    return told
+
+
+def command(*more):
+    return ["fit", *more, "--id", "name", "--label", "kind", "--checkpoint", "RUN", "-m", "RUN.m.everclust"]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """Enough rows for many checkpoints; every now and then a value is missing."""
+    folder = tmp_path_factory.mktemp("kills")
+    path = write_csv(folder / "points.csv", clouds(12_000)[0])
+    lines = path.read_text().splitlines()
+    for k in range(7, len(lines), 500):
+        cells = lines[k].split(",")
+        lines[k] = ",".join([*cells[:2], "", *cells[3:]])
+    path.write_text("\n".join(lines) + "\n")
+    for k in range(3):
+        (folder / f"part{k}.csv").write_text("\n".join([lines[0], *lines[1 + k * 4000 :][:4000]]) + "\n")
+    return folder
+
+
+def test_a_file(data, tmp_path):
+    told = killed(
+        tmp_path,
+        command(
+            str(data / "points.csv"),
+            "-p",
+            "RUN.p.csv",
+            "-e",
+            "RUN.e.jsonl",
+            "--every",
+            "1000",
+            "--block",
+            "250",
+        ),
+        ["RUN.m.everclust", "RUN.p.csv", "RUN.e.jsonl"],
+        kills=10,
+    )
+    assert sum(told["kills"].values()) >= 10
+    assert len(told["kills"]) >= 2, "also between write and rename"
+
+
+def test_standard_input(data, tmp_path):
+    told = killed(
+        tmp_path,
+        command("-", "-p", "RUN.p.jsonl", "--every", "1000", "--block", "250"),
+        ["RUN.m.everclust", "RUN.p.jsonl"],
+        kills=4,
+        stdin=str(data / "points.csv"),
+        seed=1,
+    )
+    assert sum(told["kills"].values()) >= 4
+
+
+def test_several_files_and_parquet_by_the_clock(data, tmp_path):
+    told = killed(
+        tmp_path,
+        command(str(data / "part*.csv"), "-p", "RUN.p.parquet", "--every", "0.02s", "--block", "300"),
+        ["RUN.m.everclust", "RUN.p.parquet"],
+        kills=4,
+        seed=2,
+    )
+    assert sum(told["kills"].values()) >= 4

@@ -1,0 +1,220 @@
+"""However rows come, the same rows come, and any position can be gone on from."""
+
+import gzip
+import os
+import threading
+import time
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import csv, feather, parquet
+
+from everclust.stream import StreamError, open_source, sources
+from everclust.stream import text as text_module
+from everclust.stream.columns import Columns
+from stream.conftest import NAMES, write_csv
+
+
+def table_of(X):
+    return pa.table({name: X[:, k] for k, name in enumerate(NAMES)})
+
+
+def write_stream_format(table, path):
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, table.schema) as writer:
+        writer.write_table(table, max_chunksize=700)
+
+
+WRITERS = {
+    "x.csv": lambda X, path: csv.write_csv(table_of(X), path),
+    "x.tsv": lambda X, path: csv.write_csv(table_of(X), path, csv.WriteOptions(delimiter="\t")),
+    "x.csv.gz": lambda X, path: path.write_bytes(gzip.compress(csv_bytes(X))),
+    "x.jsonl": lambda X, path: path.write_text(table_of(X).to_pandas().to_json(orient="records", lines=True)),
+    "x.parquet": lambda X, path: parquet.write_table(table_of(X), path, row_group_size=700),
+    "x.arrow": lambda X, path: feather.write_feather(table_of(X), path, chunksize=700, compression="lz4"),
+    "x.arrows": lambda X, path: write_stream_format(table_of(X), path),
+    "x.npy": lambda X, path: np.save(path, X),
+    "x.npz": lambda X, path: np.savez_compressed(path, X=X, y=np.arange(len(X))),
+}
+
+
+def csv_bytes(X):
+    out = pa.BufferOutputStream()
+    csv.write_csv(table_of(X), out)
+    return out.getvalue().to_pybytes()
+
+
+def read(url, position=None, **options):
+    """(rows, batches that have any)."""
+    columns = Columns(exclude=["y"] if str(url).endswith("npz") else [])
+    source = open_source(str(url), columns, **options)
+    batches = [batch for batch in source.batches(position) if batch.table.num_rows]
+    rows = [columns.take(batch.table, source.named).X for batch in batches]
+    return np.concatenate(rows) if rows else np.empty((0, len(NAMES))), batches
+
+
+@pytest.fixture
+def small_pieces(monkeypatch):
+    """Several pieces, also of small files."""
+    monkeypatch.setattr("everclust.stream.origins.PIECE", 5_000)
+    for name in ("FileBytes", "StandardInput"):
+        read = getattr(__import__("everclust.stream.origins", fromlist=[name]), name).read
+        monkeypatch.setattr(read, "__defaults__", (5_000,))
+    monkeypatch.setattr("everclust.stream.tables.ROWS", 512)
+
+
+@pytest.mark.usefixtures("small_pieces")
+@pytest.mark.parametrize("name", WRITERS)
+def test_every_format_gives_the_same_rows_from_every_position(name, folder, X):
+    WRITERS[name](X, folder / name)
+    rows, batches = read(name)
+    np.testing.assert_array_equal(rows, X)
+    assert len(batches) > 3
+    n_before = 0
+    for k, batch in enumerate(batches):
+        inside = batch.table.num_rows // 3 * (k % 3)
+        rest, _ = read(name, batch.position_after(inside))
+        np.testing.assert_array_equal(rest, X[n_before + inside :])
+        n_before += batch.table.num_rows
+    rest, _ = read(name, batches[-1].position_after(batches[-1].table.num_rows))
+    assert len(rest) == 0
+
+
+@pytest.mark.usefixtures("small_pieces")
+def test_patterns_go_through_the_files_in_order_of_their_names(folder, X):
+    for k, name in enumerate(["b.csv", "a.csv", "c.parquet"]):
+        part = X[[1000, 0, 2000][k] :][:1000]
+        WRITERS[f"x{os.path.splitext(name)[1]}"](part, folder / name)
+    rows, batches = read("[abc].*")
+    np.testing.assert_array_equal(rows, X)
+    place = batches[len(batches) // 2].position_after(3)
+    n_left = len(read("[abc].*", place)[0])
+    np.testing.assert_array_equal(read("[abc].*", place)[0], X[len(X) - n_left :])
+    (folder / "a0.csv").write_text("a,b,c,d\n1,2,3,4\n")
+    with pytest.raises(StreamError, match="the files before it are others now"):
+        read("[abc]*.*", place)
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_file_shorter_than_the_position(name, folder, X):
+    WRITERS[name](X, folder / name)
+    _, batches = read(name)
+    place = batches[-1].position_after(batches[-1].table.num_rows)
+    WRITERS[name](X[:900], folder / name)
+    with pytest.raises(StreamError, match="shorter than the checkpoint"):
+        read(name, place)
+
+
+def test_a_file_that_grows(folder, X, monkeypatch):
+    monkeypatch.setattr(text_module, "PAUSE", 0.01)
+    path = folder / "log.csv"
+    path.write_text("a,b,c,d\n")
+
+    def grow():
+        with path.open("a") as file:
+            for row in X[:300]:
+                line = ",".join(map(repr, map(float, row))) + "\n"
+                file.write(line[:7])
+                file.flush()  # half a line is not read
+                file.write(line[7:])
+                file.flush()
+                time.sleep(0.001)
+
+    threading.Thread(target=grow).start()
+    source, columns, rows = open_source("log.csv", follow=True), Columns(), []
+    assert source.endless
+    for batch in source.batches():
+        if batch.table.num_rows:
+            rows.append(columns.take(batch.table).X)
+        if sum(map(len, rows)) == 300:
+            break
+    np.testing.assert_array_equal(np.concatenate(rows), X[:300])
+
+
+def test_a_followed_file_must_not_shrink(folder, X, monkeypatch):
+    monkeypatch.setattr(text_module, "PAUSE", 0.01)
+    path = folder / "log.csv"
+    path.write_bytes(csv_bytes(X[:100]))
+    with pytest.raises(StreamError, match="was cut short while it was read"):  # noqa: PT012
+        for batch in open_source("log.csv", follow=True).batches():
+            if batch.table.num_rows:
+                path.write_text("a,b,c,d\n")
+
+
+def test_a_line_without_an_end_counts_at_the_end_of_a_file(folder):
+    (folder / "x.csv").write_text("a,b\n1,2\n3,4")
+    assert read("x.csv")[0].tolist() == [[1, 2], [3, 4]]
+
+
+def test_without_a_heading(folder):
+    (folder / "x.csv").write_text("1,2\n3,4\n")
+    assert read("x.csv", header=False)[0].tolist() == [[1, 2], [3, 4]]
+
+
+def test_whole_numbers_may_become_fractions_later(folder, monkeypatch):
+    monkeypatch.setattr("everclust.stream.origins.FileBytes.read.__defaults__", (8,))
+    (folder / "x.csv").write_text("a,b\n1,2\n3,4\n5.5,6.25\n")
+    assert read("x.csv")[0].tolist() == [[1, 2], [3, 4], [5.5, 6.25]]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("x.csv", "a,b\n1,2\n3\n", "x.csv cannot be read as csv"),
+        ("x.csv", "", "no heading"),
+        ("x.jsonl", '{"a": 1}\n{"a": \n', "x.jsonl cannot be read as jsonl"),
+        ("x.parquet", "nonsense", "x.parquet cannot be read"),
+        ("x.npy", "nonsense", "x.npy cannot be read"),
+        ("x.docx", "nonsense", "The format of x.docx cannot be told"),
+        ("x.csv", "a,b\n1,2\nred,3\n", "Column 'a' holds string"),
+    ],
+)
+def test_what_cannot_be_read(name, content, message, folder):
+    (folder / name).write_text(content)
+    with pytest.raises(ValueError, match=message):
+        read(name)
+
+
+def test_objects_are_not_unpacked(folder):
+    np.save(folder / "x.npy", np.array([[object()]]), allow_pickle=True)
+    with pytest.raises(ValueError, match=r"x\.npy cannot be read"):
+        read("x.npy")
+
+
+def test_unknown_kinds_and_missing_files(folder):
+    with pytest.raises(StreamError, match="unknown kind, ftp"):
+        open_source("ftp://example.org/x.csv")
+    with pytest.raises(StreamError, match="There is no file nowhere"):
+        open_source("nowhere*.csv")
+    np.save(folder / "x.npy", np.ones((2, 2)))
+    with pytest.raises(StreamError, match="cannot be followed"):
+        open_source("x.npy", follow=True)
+
+
+@pytest.mark.parametrize("scheme", sources.SYSTEMS)
+def test_a_missing_package_says_how_to_get_it(scheme, monkeypatch):
+    packages = {"kafka": "confluent_kafka", "redis": "redis", "nats": "nats", "mqtt": "paho"}
+    package = packages[scheme.removesuffix("s") if scheme in ("rediss", "mqtts") else scheme]
+    import sys
+
+    for name in [name for name in sys.modules if name.split(".")[0] == package]:
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setitem(sys.modules, package, None)
+    if package == "paho":
+        monkeypatch.setitem(sys.modules, "paho.mqtt", None)
+        monkeypatch.setitem(sys.modules, "paho.mqtt.client", None)
+    with pytest.raises(ImportError, match=r"pip install 'everclust\[\w+\]'"):
+        open_source(f"{scheme}://localhost/topic")
+
+
+def test_rows_with_missing_values_are_left_out_or_refused(folder):
+    (folder / "x.csv").write_text("a,b\n1,2\n,4\n5,inf\n7,8\n")
+    assert read("x.csv")[0].tolist() == [[1, 2], [7, 8]]
+    columns = Columns(missing="error")
+    (batch,) = (batch for batch in open_source("x.csv", columns).batches() if batch.table.num_rows)
+    with pytest.raises(StreamError, match="Row 2 has no finite value in column 'a'"):
+        columns.take(batch.table)
+
+
+def test_the_writer_of_these_tests(folder, X):
+    assert write_csv(folder / "x.csv", X[:3]).read_text().splitlines()[0] == "name,a,b,c,d,kind"
