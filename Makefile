@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 READY = $(VENV)/.ready
 
-.PHONY: demo test check fix bench fidelity paper coverage build clean
+.PHONY: demo test check fix bench drift beyond fidelity paper rivals coverage kills deep-test browser-test build clean
 
 demo: $(READY)
 	@$(BIN)/python benchmarks/demo.py
@@ -32,13 +32,46 @@ fix: $(READY)
 bench: $(READY)
 	$(BIN)/python benchmarks/speed.py
 
+# What permanent identities and a bound on nodes are worth.
+drift: $(READY)
+	$(BIN)/python benchmarks/drift.py
+
+# How the read-out of hand-over clusters was chosen.
+beyond: $(READY)
+	$(BIN)/python benchmarks/beyond/study.py
+
 fidelity: $(READY)
 	$(BIN)/python benchmarks/fidelity.py
 
-# IDAT and its ablation on every data set at hand, 30 runs each, as a report in docs/.
+# IDAT, its ablation and the additions on every data set at hand, 30 runs each, as a report in docs/.
 paper: $(READY)
-	$(BIN)/everclust bench run --algorithms idat,ablation --seeds 30 --shuffles 4 --store everclust_paper.sqlite
+	$(BIN)/everclust bench run --algorithms idat,ablation,beyond --seeds 30 --shuffles 4 --store everclust_paper.sqlite
 	$(BIN)/everclust bench report --store everclust_paper.sqlite --html docs/report.html --markdown docs/report.md
+
+# The compared algorithms with the paper's parameters, on seven data sets.
+rivals: $(READY)
+	$(BIN)/everclust bench run --algorithms all --datasets iris,seeds,yeast,optdigits,statlog,penbased,letter \
+		--as-in-paper --seeds 5 --trials 5 --limit 600 --store everclust_rivals.sqlite
+	$(BIN)/everclust bench report --store everclust_rivals.sqlite --html docs/rivals_report.html \
+		--markdown docs/rivals_report.md
+
+# Longer than the suite has time for: kill -9 at random moments, sixty times for each kind of source.
+kills: $(READY)
+	EVERCLUST_KILLS=60 $(BIN)/pytest tests/stream -k "kills or survives"
+
+# PyTorch has an environment of its own, because it is large.
+DEEP ?= .venv-deep
+deep-test: $(DEEP)/.ready
+	$(DEEP)/bin/pytest tests/rivals/test_deep_extra.py tests/rivals/test_autoencoder.py tests/rivals/test_tabledc.py \
+		tests/rivals/test_g_ceals.py
+
+$(DEEP)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(DEEP)
+	$(DEEP)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(DEEP)/bin/python -m pip install --quiet "torch==2.13.0+cpu" || $(DEEP)/bin/python -m pip install --quiet \
+		--extra-index-url https://download.pytorch.org/whl/cpu "torch==2.13.0+cpu"
+	$(DEEP)/bin/python -m pip install --quiet --editable ".[deep,progress]" pytest hypothesis
+	@touch $@
 
 build: $(READY)
 	$(BIN)/python -m build

@@ -10,13 +10,13 @@ from collections.abc import Callable
 import numpy as np
 from data import class_incremental, data_set
 from floor import in_lanes, in_rows
+from passengers import costs
 from sklearn.cluster import MiniBatchKMeans
 from sklearn.datasets import load_digits
 from threadpoolctl import threadpool_limits
 
 from everclust import IDAT
 from everclust.core.lanes import pack
-from passengers import costs
 
 REPEATS = 9
 IRIS = "from sklearn.datasets import load_iris as i; from everclust import IDAT; IDAT().fit_predict(i().data)"

@@ -205,7 +205,7 @@ def is_one_cloud(position, links, group, patience=-1):
     pairs = np.unique(np.sort(np.stack([np.arange(n_groups), nearest], axis=1), axis=1), axis=0)
     W, squares, n_links, E, _ = (matrix[pairs[:, 0], pairs[:, 1]].sum() for matrix in cut[:5])
     error = np.sqrt(max(squares - W**2 / n_links, 0))
-    if W + patience * error <= E or W <= 4 * error:
+    if W + patience * error <= E or 4 * error >= W:
         return False
     valley, ridge, spread = np.sum([dip(position, links, group, cut.centre, a, b) for a, b in pairs], axis=0)
     return bool(valley + np.sqrt(spread) >= ridge)
