@@ -59,6 +59,13 @@ rivals: $(READY)
 kills: $(READY)
 	EVERCLUST_KILLS=60 $(BIN)/pytest tests/stream -k "kills or survives"
 
+# The live page in a real browser.
+browser-test: $(READY)
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null \
+		|| apt-get install -y --no-install-recommends chromium \
+		|| echo "No Chromium, and it may not be installed here: apt-get install chromium, or set CHROMIUM=path"
+	$(BIN)/pytest tests/live/test_browser.py -rsP
+
 # PyTorch has an environment of its own, because it is large.
 DEEP ?= .venv-deep
 deep-test: $(DEEP)/.ready

@@ -8,21 +8,26 @@ from .history import History
 from .version import __version__
 
 if TYPE_CHECKING:
+    from .live_page import live
     from .view import HistoryDisplay, TopologyDisplay
 
-__all__ = ["IDAT", "History", "HistoryDisplay", "TopologyDisplay", "__version__", "learn", "load"]
+__all__ = ["IDAT", "History", "HistoryDisplay", "TopologyDisplay", "__version__", "learn", "live", "load"]
 
 _PLOTS = ("HistoryDisplay", "TopologyDisplay")
 
 
 def __getattr__(name: str) -> Any:
-    """The plots are imported when they are first asked for."""
+    """The plots and the live page are imported when they are first asked for."""
     if name in _PLOTS:
         from . import view
 
         return getattr(view, name)
+    if name == "live":
+        from .live_page import live
+
+        return live
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_PLOTS})
+    return sorted({*globals(), *_PLOTS, "live"})

@@ -13,9 +13,11 @@ def main() -> None:
     On the command line, ``everclust --help`` shows what there is.
     """
     try:
+        from .live_commands import live
         from .stream_commands import app
     except ImportError as error:
         if (error.name or "").split(".")[0] not in ("typer", "rich"):
             raise
         sys.exit("The command line needs Typer and Rich: pip install 'everclust[cli]'")
+    app.command()(live)
     app()

@@ -1,0 +1,5 @@
+"""A page that shows a model while it learns."""
+
+from .show import LivePage, live
+
+__all__ = ["LivePage", "live"]
