@@ -11,7 +11,7 @@ demo: $(READY)
 	@$(BIN)/python benchmarks/demo.py
 
 test: check
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2 --dist loadfile
 	@$(MAKE) --no-print-directory coverage
 
 # Lines of compiled functions can only be seen with the compiler off.

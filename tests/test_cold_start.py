@@ -86,7 +86,7 @@ def test_the_first_fit_compiles_and_the_second_process_does_not(site, cold, expe
     assert cold["labels"] == expected
     assert (cold["n_compiled"], cold["n_found"]) == (1, 0)
     before = cache_files(site / "cache")
-    assert len(before) >= 6
+    assert len(before) >= 4  # code and index of two kernels: learning and assigning
     warm = first_fit(site, NUMBA_CACHE_DIR=str(site / "cache"))
     assert warm["labels"] == expected
     assert (warm["n_compiled"], warm["n_found"]) == (0, 1)

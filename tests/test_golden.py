@@ -8,10 +8,15 @@ import pytest
 
 from everclust.core import readings
 from everclust.core.clusters import assign, components, edges, read_out
+from everclust.core.communities import base_nodes, by_modularity
+from everclust.core.handovers import handovers
 from everclust.core.learn import learn
+from everclust.core.spread import WEIGHT
 from everclust.core.state import clock_of, new_state
 
-TRACES = sorted((Path(__file__).parent / "data/golden").glob("*.npz"))
+GOLDEN = sorted((Path(__file__).parent / "data/golden").glob("*.npz"))
+TRACES = [path for path in GOLDEN if "_handover" not in path.stem]
+HANDOVER = [path for path in GOLDEN if "_handover" in path.stem]
 VARIANTS = {
     "": readings.PUBLISHED,
     "_first_500": readings.starting_at(500),
@@ -21,12 +26,14 @@ VARIANTS = {
     "_without_dec_500": readings.starting_at(500, readings.WITHOUT_SHRINKING),
     "_without_all": readings.WITHOUT_BOTH,
     "_printed_evidence": readings.PRINTED_EVIDENCE,
+    "_handover": readings.PUBLISHED,
+    "_handover_capped": readings.CAPPED,
 }
 
 
 def test_all_traces_are_there():
-    assert len(TRACES) == 15
-    assert {_parts(trace)[1] for trace in TRACES} == set(VARIANTS.values())
+    assert (len(TRACES), len(HANDOVER)) == (15, 8)
+    assert {_parts(trace)[1] for trace in GOLDEN} == set(VARIANTS.values())
 
 
 @pytest.mark.parametrize("trace", TRACES, ids=lambda path: path.stem)
@@ -47,6 +54,35 @@ def test_trace(trace, data_set):
         np.testing.assert_array_equal(state.node[key][:n_nodes], golden[key], err_msg=key)
     np.testing.assert_array_equal(edges(state), golden["edges"])
     assert _same_grouping(_labels(state, X), golden["labels"])
+
+
+@pytest.mark.parametrize("trace", HANDOVER, ids=lambda path: path.stem)
+def test_handover_trace(trace, data_set):
+    """Hand-over clusters by modularity alone, as the study had them."""
+    name, reading = _parts(trace)
+    X = data_set(name)
+    with np.load(trace) as file:
+        golden = {key: file[key] for key in file.files}
+
+    state = learn(new_state(X.shape[1], reading), X[golden["order"]], reading)
+    n_nodes, clock = clock_of(state).n_nodes, clock_of(state)
+    assert clock.interval == golden["interval"]
+    assert clock.vigilance == pytest.approx(float(golden["vigilance"]), abs=1e-9)
+    for key in ("usage", "active"):
+        np.testing.assert_array_equal(state.node[key][:n_nodes], golden[key], err_msg=key)
+    np.testing.assert_allclose(state.node["scale"][:n_nodes], golden["scale"], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(state.prototype[:n_nodes], golden["prototype"], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(state.feature[WEIGHT], golden["feature_weight"], rtol=0, atol=1e-9)
+    order = np.lexsort(golden["handover"].T[1::-1])
+    np.testing.assert_array_equal(handovers(state), golden["handover"][order])
+
+    base = base_nodes(state)
+    np.testing.assert_array_equal(base, golden["base"])
+    label = by_modularity(state, base)
+    assert _same_grouping(label, golden["base_labels"])
+    winner, nearness = np.empty(len(X), np.int64), np.empty(len(X))
+    assign(read_out(state, base, by_scale=False), X, winner, nearness)
+    assert _same_grouping(label[np.searchsorted(base, winner)], golden["labels"])
 
 
 def _parts(trace):

@@ -205,7 +205,7 @@ def test_a_refusal_leaves_a_new_model_new(kind, method):
     model = IDAT()
     with pytest.raises((ValueError, TypeError), match=message):
         getattr(model, method)(X)
-    assert vars(model) == {}
+    assert vars(model) == model.get_params()
     with pytest.raises(NotFittedError):
         model.predict(IRIS)
     assert learnt(model.partial_fit(DIGITS)) == learnt(IDAT().partial_fit(DIGITS))

@@ -79,7 +79,7 @@ def test_translation_up_to_rounding(X):
 def test_a_constant_feature_changes_nothing(X):
     scalars, fields = learnt(X)
     wider_scalars, wider = learnt(np.column_stack([X, np.full(len(X), 3.5)]))
-    for name in ("prototype", "mean", "square_sum", "window"):
+    for name in ("prototype", "mean", "square_sum", "weight", "window"):
         wider[name] = wider[name][..., :-1]
     assert_same((wider_scalars, wider), (scalars, fields))
 

@@ -11,6 +11,7 @@ import stat
 import subprocess
 import sys
 import tracemalloc
+from collections import Counter
 from pathlib import Path
 
 import joblib
@@ -22,6 +23,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_digits, load_iris
 
 from everclust import IDAT, load
+from everclust.core.portable import NODE_FIELDS
 from everclust.core.state import check
 from everclust.persistence import DIGEST, FORMAT, MAGIC
 
@@ -29,12 +31,12 @@ IRIS = load_iris().data
 DIGITS = load_digits().data
 NAMES = ["sepal length", "sepal width", "petal length", "petal width"]
 STORED = Path(__file__).parent / "data" / "model_v1.everclust"
+STORED_2 = STORED.with_name("model_v2.everclust")
 
 
 def learnt(model):
     """All that a model knows, to the bit."""
     scalars, arrays = model._learner.export()
-    arrays["evidence"] = arrays["evidence"][np.lexsort(arrays["evidence"].T[::-1])]  # in no order
     return scalars, {name: (a.dtype.str, a.shape, a.tobytes()) for name, a in arrays.items()}
 
 
@@ -111,7 +113,8 @@ def test_the_numbers_of_the_clusters_stay(way, tmp_path):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_names_of_features_stay(way, tmp_path):
-    frame = pandas.DataFrame(IRIS, columns=["ä", "π²", 'quo"te\n', "\ud800"])
+    names = pandas.Index(["ä", "π²", 'quo"te\n', "\ud800"], dtype=object)
+    frame = pandas.DataFrame(IRIS, columns=names)
     restored = way(IDAT().fit(frame), tmp_path / "model")
     assert list(restored.feature_names_in_) == list(frame.columns)
     assert restored.feature_names_in_.dtype == object
@@ -302,7 +305,52 @@ STORED_LABELS = (
     "000000001000000000000000021322414232221122441214123112344211422122212221221"
 )
 STORED_SIMILARITIES = [0.3386319411671502, 0.3454603794275035]
+STORED_2_DIGEST = "eede271f09238cee1589763d296edc843ae232f634a2f3eb65247c0f36c29181"
 STORED_DIGEST = "0b2d0abea437755a5452e389a2c2e57d5c62b40c3c0346bffa6c9c3e4f73aa76"
+
+
+def test_clusters_of_format_1_keep_their_numbers_as_ids():
+    model = load(STORED)
+    assert model.get_params() == IDAT().get_params()
+    assert model.n_clusters_ == 5
+    assert sorted(set(model.node_labels_.tolist())) == [-1, 0, 1, 2, 3, 4]
+    assert model.events() == []
+    assert model._learner.scalar("next_cluster") == 5
+    check(model._learner.state)
+    # Ids go on from there, and hand-overs are counted from now on.
+    model.partial_fit(load_iris(as_frame=True).data)
+    assert model.events()
+    assert min(c for event in model.events() for c in set(event.after) - set(event.before)) >= 5
+    model.set_params(clusters="handover").predict(load_iris(as_frame=True).data)
+
+
+def test_a_model_of_format_2_can_be_read_for_ever(tmp_path):
+    """Written by the first everclust with hand-overs, ids and events; all of these are in it:
+
+    model = IDAT(clusters="handover", metric="capped", max_nodes=20)
+    for start in range(0, 2 * len(frame), 599):
+        model.partial_fit(frame.iloc[np.arange(start, start + 599) % len(frame)])
+    """
+    frame = load_digits(as_frame=True).data.iloc[:, 20:24]
+    assert hashlib.sha256(STORED_2.read_bytes()).hexdigest() == STORED_2_DIGEST
+    model = load(STORED_2)
+    check(model._learner.state)
+    assert model.get_params() == {"clusters": "handover", "metric": "capped", "max_nodes": 20}
+    assert list(model.feature_names_in_) == list(frame.columns)
+    assert (model.n_samples_seen_, model.n_nodes_, model.interval_) == (3594, 20, 11)
+    assert model.feature_weights_ == pytest.approx([0.6393374578541002, 0.6352990072898274, 1, 1], rel=1e-12)
+    assert model._learner.export()[1]["community"].tolist() == [0, 1, 2, 1, 0, 2, 0, 1, 0, 1] + [-1] * 10
+    assert Counter(event.kind for event in model.events()) == {"born": 5, "merged": 1, "gone": 1}
+    assert str(model.events()[-1]) == "sample 3000: 4 is gone"
+    model.set_params(clusters="components")
+    assert model.node_labels_.tolist() == [0, 0, 4, 0, 0, 4, 0, -1, 53] + [-1] * 11
+    assert Counter(event.kind for event in model.events()) == {"born": 54, "merged": 5, "gone": 46}
+    assert model.events()[0][:5] == (19, "born", (), (0,), (5,))
+    assert model.events()[0].centre == pytest.approx((10.6, 12.6, 0.2, 0.0), rel=1e-12)
+    assert model.predict(frame[:9]).tolist() == [0, 0, 0, 0, 4, 0, 4, 0, 0]
+    assert learnt(saved(model, tmp_path / "model")) == learnt(model)
+    assert model.partial_fit(frame).n_nodes_ <= 20
+    assert model.events(since=3594)
 
 
 # No file can do harm
@@ -337,9 +385,9 @@ def put_together(header, arrays):
 
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory):
-    """The bytes of a small model with edges, evidence, idle nodes and a numbering."""
+    """The bytes of a small model with edges, evidence, idle nodes, weights, ids and two kinds of events."""
     path = tmp_path_factory.mktemp("sound") / "model"
-    model = IDAT().fit(DIGITS[:300, 20:24])
+    model = IDAT(clusters="handover", metric="capped").fit(DIGITS[:300, 20:24])
     assert len(model.edges_) > 1
     model.save(path)
     return path.read_bytes()
@@ -413,7 +461,7 @@ def test_bytes_changed_at_random(sound, tmp_path_factory, data):
 def test_newer_formats(sound, tmp_path):
     header, arrays = take_apart(sound)
     header["format"] = FORMAT + 1
-    message = refuse(tmp_path / "model", put_together(header, arrays), "newer than 1")
+    message = refuse(tmp_path / "model", put_together(header, arrays), f"newer than {FORMAT}")
     assert "upgrade everclust" in message
     refuse(
         tmp_path / "model", build({"format": 7, "entirely": "different"}, b"whatever"), "upgrade everclust"
@@ -457,7 +505,7 @@ def test_wrong_length_of_the_header(n_header, sound, tmp_path):
     ],
     ids=lambda shape: str(shape)[:20],
 )
-@pytest.mark.parametrize("name", ["prototype", "window", "usage", "edge", "order"])
+@pytest.mark.parametrize("name", ["prototype", "window", "usage", "edge", "event", "community_centre"])
 def test_absurd_shapes(name, shape, sound, tmp_path):
     header, arrays = take_apart(sound)
     raw = b"".join(a.tobytes() for a in arrays.values())
@@ -479,12 +527,25 @@ def test_absurd_types(dtype, sound, tmp_path):
         refuse(tmp_path / "model", build(header, raw))
 
 
-@pytest.mark.parametrize("name", sorted(take_apart(STORED.read_bytes())[1]))
+MAY_BE_SHORTER = (
+    "edge",
+    "evidence",
+    "window",
+    "handover",
+    "event",
+    "community_event",
+)  # without its last line
+MAY_BE_LONGER = ("event", "event_centre", "community_event", "community_event_centre")  # a model is still one
+
+
+@pytest.mark.parametrize("name", sorted(take_apart(STORED_2.read_bytes())[1]))
 def test_arrays_of_the_wrong_type_shape_or_missing(name, sound, tmp_path):
     original = take_apart(sound)[1][name]
     as_float = original.astype("<i8" if original.dtype.kind == "f" else "<f8")
-    wrong = [as_float, original[..., None], np.concatenate([original, original])]
-    if name not in ("edge", "evidence", "window"):  # without its last edge a model is still a model
+    wrong = [as_float, original[..., None]]
+    if name not in MAY_BE_LONGER:
+        wrong.append(np.concatenate([original, original]))
+    if name not in MAY_BE_SHORTER:
         wrong.append(original[:-1])
     for array in wrong:
         header, arrays = take_apart(sound)
@@ -492,8 +553,19 @@ def test_arrays_of_the_wrong_type_shape_or_missing(name, sound, tmp_path):
         refuse(tmp_path / "model", put_together(header, arrays))
     header, arrays = take_apart(sound)
     del arrays[name]
-    if name != "order":  # nor need its clusters be numbered
-        refuse(tmp_path / "model", put_together(header, arrays))
+    refuse(tmp_path / "model", put_together(header, arrays))
+
+
+@pytest.mark.parametrize("wrong", [[0, 0], [10**6], [-1], [2**62], [0.5], [[1]]])
+def test_the_order_of_format_1_names_every_candidate_once(wrong, tmp_path):
+    header, arrays = take_apart(STORED.read_bytes())
+    assert "order" in arrays
+    arrays["order"] = np.array(wrong)
+    refuse(tmp_path / "model", put_together(header, arrays), "order")
+    # Nor need its clusters be numbered.
+    del arrays["order"]
+    (tmp_path / "model").write_bytes(put_together(header, arrays))
+    assert load(tmp_path / "model").n_clusters_ == 5
 
 
 SCALARS = {
@@ -502,6 +574,9 @@ SCALARS = {
     "interval": [-1, 0, 1, 10**6, 10**12, 2**62, 2**63 - 1, 2**64, 1e18, 2.5, True, "2", None],
     "vigilance": [-0.1, 1.1, 1e308, -(2**70), 10**400, float("nan"), float("inf"), "0.5", None, True],
     "cluster_ratio": [-0.1, 1.1, 10**400, float("nan"), -float("inf"), "0.5", None, []],
+    "next_cluster": [-1, 0, 1, 2**63, 1.5, True, "3", None, []],
+    "next_community": [-1, 0, 2**63, 1.5, True, "3", None, []],
+    "provisional": [-2, 1, 2**70, 0.5, "0", None, []],
 }
 
 
@@ -513,6 +588,27 @@ def test_absurd_scalars(name, sound, tmp_path):
         refuse(tmp_path / "model", put_together(header, arrays))
     header, arrays = take_apart(sound)
     del header["scalars"][name]
+    refuse(tmp_path / "model", put_together(header, arrays))
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        *(None, [], 3, "text", {"clusters": "nonsense"}, {"clusters": None}, {"metric": 3}, {"metric": []}),
+        *(
+            {"metric": "euclidean"},
+            {},
+            {"metric": "capped", "alpha": 1},
+            {"metric": "capped", "max_nodes": 2},
+        ),
+        *({"metric": "capped", "max_nodes": value} for value in (-1, 2.5, "9", True, 2**70)),
+    ],
+)
+def test_absurd_parameters(params, sound, tmp_path):
+    """Weights go with the capped metric only, so that a model with weights is not a Euclidean one."""
+    header, arrays = take_apart(sound)
+    assert (arrays["weight"] < 1).any()
+    header["params"] = params
     refuse(tmp_path / "model", put_together(header, arrays))
 
 
@@ -544,7 +640,18 @@ VALUES = {
     "window": [np.nan, np.inf, 1e300],
     "evidence": [-1, 10**6, 2**62, -(2**63)],
     "edge": [-1, 10**6, 2**62, -(2**63)],
-    "order": [-1, 10**6, 2**62, -(2**63)],
+    "handover": [-1, 10**6, 2**62, -(2**63)],
+    "last_won": [-1, 301, 2**62],
+    "community": [-2, 10**6, 2**62],
+    "cluster": [-2, 10**6, 2**62],
+    "since": [-1, 301, 2**62],
+    "weight": [-0.1, 0.0, 1.1, np.nan, np.inf],
+    "event": [-1, 10**16, 2**62, -(2**63)],
+    "event_centre": [np.nan, -np.inf],
+    "community_event": [-1, 10**16, 2**62],
+    "community_event_centre": [np.nan, np.inf],
+    "community_list": [-1],
+    "community_centre": [np.nan, np.inf],
 }
 
 
@@ -553,7 +660,7 @@ def test_absurd_numbers(name, sound, tmp_path):
     """In every column, at the beginning and at the end."""
     for value in VALUES[name]:
         n_columns = take_apart(sound)[1][name].reshape(len(take_apart(sound)[1][name]), -1).shape[1]
-        for column in range(n_columns if name in ("evidence", "edge") else 1):
+        for column in range(n_columns if name in ("evidence", "edge", "handover", "event") else 1):
             for row in (0, -1):
                 header, arrays = take_apart(sound)
                 arrays[name].reshape(len(arrays[name]), -1)[row, column] = value
@@ -600,24 +707,45 @@ def test_contradictions(sound, tmp_path):
         arrays["idle"][:] = 1
 
     def no_nodes(arrays):
-        for name in ("usage", "scale", "active", "idle", "gain", "prototype", "evidence", "edge", "order"):
+        for name in (*NODE_FIELDS, "prototype", "evidence", "edge", "handover", "cluster", "since"):
             arrays[name] = arrays[name][:0]
 
     def no_features(arrays):
-        for name in ("prototype", "window", "mean", "square_sum"):
+        for name in ("prototype", "window", "mean", "square_sum", "weight"):
             arrays[name] = arrays[name][..., :0]
 
     def long_window(arrays):
         arrays["window"] = np.tile(arrays["window"], (30, 1))
 
-    def double_order(arrays):
-        arrays["order"][0] = arrays["order"][1]
+    def no_hand_over(arrays):
+        arrays["handover"][0, 2] = 0
 
-    def bad_order(arrays):
-        arrays["order"] = np.arange(len(arrays["usage"]))
+    def too_many_hand_overs(arrays):
+        arrays["handover"][0, 2] = 10**6
+
+    def one_id_for_all(arrays):
+        arrays["cluster"][arrays["active"]] = 0
+
+    def an_id_of_its_own_for_everybody(arrays):
+        arrays["cluster"][arrays["active"]] = np.arange(arrays["active"].sum())
+
+    def an_id_without_being_active(arrays):
+        arrays["active"][np.flatnonzero(arrays["active"])[0]] = False
+
+    def a_centre_that_is_not_there(arrays):
+        arrays["event"][-1, 5] = len(arrays["event_centre"])
+
+    def a_kind_that_does_not_exist(arrays):
+        arrays["community_event"][0, 1] = 4
+
+    def an_event_to_come(arrays):
+        arrays["event"][-1, 0] = 301
+
+    def a_community_to_come(arrays):
+        arrays["community_list"][0, 2] = 301
 
     changes = [change for change in locals().values() if callable(change) and change is not changed]
-    assert len(changes) == 16
+    assert len(changes) == 23
     for change in changes:
         refuse(tmp_path / "model", changed(change))
 
@@ -672,11 +800,15 @@ def load_or_refuse(path, data):
         refuse(path, data)
         return
     X = DIGITS[:300, 20:24]
-    labels = model.predict(X)
-    assert ((labels >= 0) & (labels < model.n_clusters_)).all()
-    assert ((model.score_samples(X) > 0) & (model.score_samples(X) <= 1)).all()
+    for clusters in ("handover", "components"):
+        labels = set(model.set_params(clusters=clusters).predict(X).tolist())
+        assert labels <= set(model.node_labels_.tolist())
+        assert len(labels) <= model.n_clusters_
+        assert ((model.score_samples(X) > 0) & (model.score_samples(X) <= 1)).all()
+        assert all(map(str, model.events()))
+        model.cluster_report()
     model.partial_fit(X)
-    assert model.predict(X).max() < model.n_clusters_
+    check(model._learner.state)
 
 
 def test_a_link_stays_a_link(tmp_path):

@@ -24,7 +24,8 @@ def test_estimator_check(estimator, check):
 
 
 def test_there_is_nothing_to_tune():
-    assert IDAT().get_params() == {}
+    """Modes, not numbers: and by default the paper."""
+    assert IDAT().get_params() == {"clusters": "components", "metric": "euclidean", "max_nodes": None}
     with pytest.raises(TypeError):
         IDAT(3)
 

@@ -124,6 +124,7 @@ def test_the_list_of_public_objects_is_complete():
     assert {"IDAT", "IDAT.fit", "IDAT.n_nodes_", "IDAT.learn_one", "load", "learn", "History.record"} <= set(
         PUBLIC
     )
+    assert {"IDAT.events", "IDAT.on_event", "IDAT.cluster_report", "IDAT.cluster_profile"} <= set(PUBLIC)
     assert "TopologyDisplay.from_estimator" in PUBLIC
 
 
@@ -230,6 +231,8 @@ def test_links_in_documents_lead_somewhere():
             lambda model: everclust.TopologyDisplay.from_estimator(model),
         ),
         ("pandas", "pip install pandas", lambda model: History().to_frame()),
+        ("pandas", "pip install 'everclust[report]'", lambda model: model.cluster_report()),
+        ("pandas", "pip install 'everclust[report]'", lambda model: model.cluster_profile()),
     ],
 )
 def test_a_missing_extra_says_how_to_get_it(package, extra, call, monkeypatch):
@@ -284,6 +287,7 @@ def test_packages(tmp_path):
         "src/everclust/py.typed",
         "tests/test_surface.py",
         "tests/data/model_v1.everclust",
+        "tests/data/model_v2.everclust",
         "README.md",
         "LICENSE",
     }

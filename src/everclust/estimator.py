@@ -149,7 +149,15 @@ class IDAT(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         return Learner(new_state(n_features, reading), reading)
 
     def _go_on(self, X: np.ndarray) -> None:
-        """Learn more, in the metric in which the model began."""
+        """Learn more."""
+        choice = (self.clusters, self.metric, self.max_nodes)
+        if choice != self._learner.choice:  # it takes time to look at them, and samples may come one by one
+            self._choose(choice)
+        self.__dict__.pop("labels_", None)
+        self._learn(X)
+
+    def _choose(self, choice: tuple[Any, ...]) -> None:
+        """The parameters may have been set anew, but the metric stays that in which the model began."""
         self._chosen("clusters")
         reading = self._reading()
         if self._learner.reading.capped != reading.capped:
@@ -157,9 +165,7 @@ class IDAT(CallbackSupportMixin, ClusterMixin, BaseEstimator):
                 f"The model has learnt in another metric than {self.metric!r}, and it cannot change over: "
                 "set the metric back, or call fit to begin anew."
             )
-        self.__dict__.pop("labels_", None)
-        self._learner.reading = reading  # max_nodes may have been set anew
-        self._learn(X)
+        self._learner.reading, self._learner.choice = reading, choice
 
     def _learn(self, X: np.ndarray) -> None:
         if "_listeners" not in self.__dict__:

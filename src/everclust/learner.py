@@ -39,6 +39,7 @@ class Learner:
     def __init__(self, state: State, reading: Reading = PUBLISHED) -> None:
         self.state = state
         self.reading = reading
+        self.choice: tuple[Any, ...] | None = None  # parameters it last learnt with
         self.lock = threading.RLock()
         self.communities: dict[int, Community] = {}  # when it was last decided about them
         # For components (False) and communities (True):

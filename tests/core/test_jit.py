@@ -64,6 +64,22 @@ def test_stamp_changes_with_any_file(tmp_path, monkeypatch):
     assert len({before, edited, added, jit.source_stamp()}) == 4
 
 
+def test_kernels_of_other_folders_change_with_their_own_files_too(tmp_path):
+    """The rivals' kernels are built upon those of the core."""
+
+    def stamp(path):
+        stamped = jit._Stamped()
+        stamped._py_file = str(path)
+        return stamped.get_source_stamp()
+
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "kernel.py").write_text(f"# {name}\n")
+    one, other = (stamp(tmp_path / name / "kernel.py") for name in ("one", "other"))
+    assert len({one, other, jit._STAMP}) == 3
+    assert stamp(jit.__file__) == stamp(tmp_path / "nowhere.py") == jit._STAMP
+
+
 def test_without_a_writable_folder_kernels_work_all_the_same(load, monkeypatch, tmp_path):
     monkeypatch.setattr(jit._Impl, "_locator_classes", [])
     assert load()(3) == 6

@@ -53,5 +53,8 @@ def test_variant_without_both_never_recalibrates():
         "interval": 2,
         "vigilance": 0.0,
         "cluster_ratio": 0.0,
+        "next_cluster": scalars["next_cluster"],
+        "provisional": -1,
+        "next_community": 0,
     }
     assert clock_of(state).n_nodes == 3

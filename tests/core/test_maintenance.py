@@ -3,6 +3,7 @@ import pytest
 
 from everclust.core.clusters import components
 from everclust.core.learn import learn
+from everclust.core.lineage import recognise
 from everclust.core.maintenance import maintain
 from everclust.core.portable import export
 from everclust.core.readings import starting_at
@@ -18,7 +19,8 @@ def maintained(model, compiled):
     def run(times=1, **fields):
         state = model(**fields)
         for _ in range(times):
-            compiled(maintain)(state)
+            compiled(maintain)(state, False)
+        compiled(recognise)(state)
         check(state)
         return state, export(state)[1]
 
@@ -124,7 +126,7 @@ def test_the_widest_scale_may_be_dropped(maintained, compiled):
 def test_a_known_widest_scale_is_forgotten_with_its_node(model, compiled):
     state = model([[0], [1], [2], [3]], usage=[1, 3, 1, 1], scale=[9, 1, 2, 3], interval=2)
     assert compiled(widest_scale)(state) == 9
-    compiled(maintain)(state)
+    compiled(maintain)(state, False)
     assert compiled(widest_scale)(state) == 3
 
 

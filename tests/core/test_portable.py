@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from everclust.core.clusters import cluster_ids
 from everclust.core.learn import learn
 from everclust.core.portable import examine, export, restore
 from everclust.core.readings import starting_at
@@ -17,6 +18,12 @@ PARTS = {
     "gain": [2, 0, 1, 1],
     "evidence": [(0, 1, 5), (1, 2, 3)],
     "edge": [(0, 1)],
+    "last_won": [3, 20, 7, 19],
+    "community": [1, 1, 0, -1],
+    "cluster": [2, 2, 0, -1],
+    "since": [4, 4, 9, 0],
+    "handover": [(0, 1, 4), (1, 3, 2)],
+    "weight": [1, 0.5],
     "window": [[5, 5], [6, 6], [7, 7]],
     "mean": [1, 2],
     "square_sum": [30, 40],
@@ -25,6 +32,9 @@ PARTS = {
     "interval": 2,
     "vigilance": 0.25,
     "cluster_ratio": 0.75,
+    "next_cluster": 3,
+    "provisional": 0,
+    "next_community": 2,
 }
 
 
@@ -73,6 +83,24 @@ def test_going_on_after_a_stop_is_never_having_stopped(seed, n, grid):
     for i in range(n, len(X)):
         whole, again = learn(whole, X[i : i + 1]), learn(again, X[i : i + 1])
         same_parts(export(whole), export(again))
+
+
+def test_seats_may_be_taken_in_another_order(model):
+    # Nodes 2 and 3 sat down before 0 and 1, and both pairs are equally large. A file does not tell, so that
+    # the order of nodes alone decides which id is the lower one, and which part of a split is the first.
+    fields = {"usage": [3] * 4, "active": [1] * 4, "n_seen": 20, "interval": 9}
+    one = model([[0], [1], [8], [9]], **fields, evidence=[(2, 3, 2), (0, 1, 2)], edge=[(2, 3), (0, 1)])
+    other = model([[0], [1], [8], [9]], **fields, evidence=[(0, 1, 2), (2, 3, 2)], edge=[(0, 1), (2, 3)])
+    assert one.seat["node"][:4].tolist() == [2, 3, 0, 1]
+    assert cluster_ids(one).tolist() == cluster_ids(other).tolist() == [0, 0, 1, 1]
+    same_parts(export(one), export(other))
+
+
+def test_clusters_without_an_id_are_given_one_in_silence(model):
+    state = model(**PARTS | {"cluster": [2, 2, -1, -1]})
+    assert cluster_ids(state).tolist() == [2, 2, 3, -1]
+    assert (clock_of(state).next_cluster, clock_of(state).n_lines, clock_of(state).n_centres) == (4, 0, 0)
+    check(state)
 
 
 def test_a_node_that_was_quiet_before_it_got_its_edge_is_not_quiet_any_more(model):
@@ -125,7 +153,19 @@ def test_sound_parts_pass(parts):
         ("evidence", np.array([[0, 1, 1], [0, 1, 2]]), "a pair twice"),
         ("edge", np.array([[0, 2]]), "edge without evidence"),
         ("window", np.ones((6, 2)), "interval of 2 does not go with 6"),
-        ("order", np.array([0, 4]), "numbers clusters of nodes that it does not have"),
+        ("cluster", np.array([0, 1, 2, -1]), "cluster ids do not go with its edges"),
+        ("cluster", np.array([0, 0, 0, -1]), "ids are different"),
+        ("cluster", np.array([3, 3, 4, -1]), "ids are different and were given"),
+        ("cluster", np.zeros(4), "do not fit together .cluster"),
+        ("community", np.array([2, -1, -1, -1]), "communities were given"),
+        ("last_won", np.array([1, 2, 21, 4]), "nobody won a sample that is to come"),
+        ("last_won", np.array([1, 2, -1, 4]), "nobody won a sample"),
+        ("since", np.ones(3, np.int64), "do not fit together .since"),
+        ("weight", np.array([1.0, 1.5]), "feature weights"),
+        ("weight", np.ones(3), "do not fit together .weight"),
+        ("handover", np.array([[0, 4, 1]]), "names nodes that it does not have"),
+        ("handover", np.array([[0, 1, 1], [0, 1, 1]]), "a pair twice"),
+        ("handover", np.array([[0, 1, 21]]), "hands over once at most"),
         ("usage", np.array([0, 4, 5, 1]), "used at least once"),
         ("scale", np.array([1.0, 2.0, 0.0, 4.0]), "scales are positive"),
     ],

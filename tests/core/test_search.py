@@ -2,12 +2,7 @@ import numpy as np
 import pytest
 
 from everclust.core.learn import learn
-from everclust.core.search import distance
 from everclust.core.spread import ANCHOR
-
-
-def test_distance(compiled):
-    assert compiled(distance)(np.array([0.0, 0.0]), np.array([3.0, 4.0])) == 5.0
 
 
 def test_nearest_two(model, winners):

@@ -3,7 +3,9 @@ import pytest
 
 from everclust.core import topology
 from everclust.core.clusters import components, edges
+from everclust.core.lineage import recognise
 from everclust.core.portable import export
+from everclust.core.spread import WEIGHT
 from everclust.core.state import check, clock_of
 
 LINE = [[0], [1], [3], [6]]
@@ -33,6 +35,7 @@ def test_active_nodes_without_an_edge_are_watched_once(model, compiled):
     compiled(topology.watch)(state, 0)
     clock = clock_of(state)
     assert (clock.n_active, clock.n_loose) == (1, 1)
+    compiled(recognise)(state)
     check(state)
 
 
@@ -96,12 +99,33 @@ def test_cut_of_inactive_nodes_watches_nobody(model, compiled):
 def test_lengths_are_measured_again_when_an_end_has_moved(model, compiled):
     state = model(LINE, **USED, evidence=[(0, 1, 3)], edge=[(0, 1)])
     state.prototype[0] = -1
-    assert compiled(topology.measure)(state, 0) == 1  # nobody said that node 0 moved
+    assert compiled(topology.measure)(state, 0, False) == 1  # nobody said that node 0 moved
     state.node["gain"][0] = 1
-    assert compiled(topology.measure)(state, 0) == 2
+    assert compiled(topology.measure)(state, 0, False) == 2
     state.node["gain"][:2] = 0, 1
     state.prototype[1] = 4
-    assert compiled(topology.measure)(state, 0) == 5
+    assert compiled(topology.measure)(state, 0, False) == 5
+
+
+def test_lengths_are_measured_again_when_the_metric_may_have_moved(model, compiled):
+    # From 0 to 1 with a quarter of the feature: √¼.
+    state = model(LINE, **USED, evidence=[(0, 1, 3)], edge=[(0, 1)])
+    state.feature[WEIGHT] = 0.25
+    assert compiled(topology.measure)(state, 0, False) == 1
+    assert compiled(topology.measure)(state, 0, True) == 0.5
+
+
+def test_what_has_changed_is_noted_down(model, compiled):
+    # An active node more may be a new cluster; a join or a lost node may be anything.
+    state = model(LINE, usage=[3, 3, 3, 3], evidence=[(0, 1, 1), (0, 2, 1)])
+    clock = clock_of(state)
+    assert clock.change == topology.NOTHING_NEW
+    compiled(topology.activate)(state, 3)
+    assert clock.change == topology.ONLY_BIRTHS
+    compiled(topology.promote)(state, row_of(state, 0, 1))
+    assert clock.change == topology.ANYTHING
+    compiled(topology.activate)(state, 2)
+    assert clock.change == topology.ANYTHING
 
 
 def test_rejoin_finds_the_components_anew(model, compiled):

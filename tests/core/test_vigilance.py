@@ -99,7 +99,7 @@ def stable_length(model, compiled):
         n = len(window)
         state = model([[0], [1], [2]], scale=[scale] * 3, interval=max(n, 2), window=[[x] for x in window])
         similar = compiled(vigilance.new_similarities)(state, n)
-        return compiled(vigilance.longest_stable)(state, similar, n)
+        return compiled(vigilance.longest_stable)(state, similar, n, False)
 
     return measure
 
@@ -127,12 +127,20 @@ def test_threshold_is_a_quantile_of_the_closest_others(model, compiled):
     # Newest first 3, 1, 0 with σ = 1: u = 1/3 (3 to 1), 1/2 (1 to 0), 1/2 (0 to 1).
     state = model([[0], [1], [3]], interval=3, window=[[0], [1], [3]])
     similar = compiled(vigilance.new_similarities)(state, 3)
-    compiled(vigilance.longest_stable)(state, similar, 3)
+    compiled(vigilance.longest_stable)(state, similar, 3, False)
     threshold = compiled(vigilance.threshold)
     assert threshold(similar, 3, 0.0) == 1 / 3
     assert threshold(similar, 3, 1.0) == 1 / 2
     assert threshold(similar, 3, 1 / 3) == pytest.approx(1 / 3 + 0.5 * (1 / 2 - 1 / 3))  # rank 0.5
     assert threshold(similar, 2, 0.5) == 1 / 3  # 3 and 1 have only each other
+
+
+def test_similarities_are_measured_in_the_metric(model, compiled):
+    # (0, 0) and (3, 8) with a quarter of the second feature: √(9 + 16) = 5, so 1/6 with σ = 1.
+    state = model([[0, 0], [1, 0], [3, 0]], interval=2, window=[[0, 0], [3, 8]], weight=[1, 0.25])
+    similar = compiled(vigilance.new_similarities)(state, 2)
+    compiled(vigilance.longest_stable)(state, similar, 2, True)
+    assert compiled(vigilance.threshold)(similar, 2, 0.5) == pytest.approx(1 / 6, rel=1e-15)
 
 
 def test_the_first_recalibration_by_hand():

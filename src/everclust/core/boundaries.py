@@ -179,37 +179,6 @@ def project(position, g, inside, c, u, x):  # INOUT x
     return mean, squares / weight
 
 
-@jit
-def standard_error(cut, a, b):
-    """Of the hand-overs that cross, each link being one observation."""
-    return math.sqrt(excess(cut.squares[a, b], cut.crossing[a, b], cut.n_links[a, b]))
-
-
-@jit
-def excess(squares, crossing, n_links):
-    """Σ (w − mean)² over links."""
-    return max(squares - crossing * crossing / n_links, 0.0) if n_links > 0.0 else 0.0
-
-
-@jit
-def is_open(cut, a, b):
-    """Does more cross than in a homogeneous cloud?"""
-    return cut.crossing[a, b] > 0.0 and cut.crossing[a, b] > cut.plane[a, b]
-
-
-@jit
-def closed_nowhere(cut):
-    """Is every group open to some other?"""
-    n = cut.mass.shape[0]
-    for a in range(n):
-        n_open = 0
-        for b in range(n):
-            n_open += is_open(cut, a, b)
-        if n_open == 0:
-            return False
-    return True
-
-
 @jit_allocating
 def joined(links_between):
     """Connected component of every group, numbered in order, from a matrix of who is linked."""

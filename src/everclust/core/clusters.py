@@ -39,23 +39,17 @@ def edges(state: State) -> np.ndarray:
 
 def components(state: State) -> np.ndarray:
     """Connected component of every node, named by its lowest node."""
-    component = np.empty(clock_of(state).n_nodes, np.int64)
-    _find_components(state, component)
+    clock = clock_of(state)
+    component = np.arange(clock.n_nodes)
+    root = state.seat["parent"][: clock.n_seats].copy()
+    while (root[root] != root).any():
+        root = root[root]
+    seated = np.flatnonzero(state.node["seat"][: clock.n_nodes] != NOBODY)
+    root = root[state.node["seat"][seated]]
+    lowest = np.full(clock.n_seats, clock.n_nodes)
+    np.minimum.at(lowest, root, seated)
+    component[seated] = lowest[root]
     return component
-
-
-@kernel
-def _find_components(state, component):  # INOUT component
-    lowest = np.full(state.clock[0].n_seats, NOBODY)
-    for k in range(component.shape[0]):
-        component[k] = k
-        seat = state.node[k].seat
-        if seat != NOBODY:
-            while state.seat[seat].parent != seat:
-                seat = state.seat[seat].parent
-            if lowest[seat] == NOBODY:
-                lowest[seat] = k
-            component[k] = lowest[seat]
 
 
 def cluster_ids(state: State) -> np.ndarray:

@@ -59,7 +59,7 @@ def turn_page(state: State) -> State:
     """The same model with at least half of the page empty; the old one stays whole, if it must be kept."""
     total = handovers(state)
     longer = max(2 * len(total), min(2 * len(state.handover), LONG_PAGE))
-    turned = state._make(array.copy() for array in state)._replace(handover=new_page(longer))
+    turned = type(state)(*(array.copy() for array in state))._replace(handover=new_page(longer))
     write_page(turned, total)
     return turned
 

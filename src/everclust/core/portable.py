@@ -12,7 +12,7 @@ import numpy as np
 from .clusters import cluster_ids, edges
 from .handovers import SHORT_PAGE, handovers, new_page, write_page
 from .invariants import check
-from .jit import jit, kernel
+from .jit import jit_allocating, kernel
 from .lineage import recognise_births, seats_by_node
 from .pairs import pair_of
 from .spread import MEAN, SQUARE_SUM, WEIGHT
@@ -135,7 +135,7 @@ def _resume(state, evidence, edge, cluster, since):  # INOUT clock, node, seat, 
     come_home(state, cluster, since)
 
 
-@jit
+@jit_allocating
 def come_home(state, cluster, since):  # INOUT seat, clock
     """Give the clusters their ids back, and new ones to those that have none; nobody is told."""
     clock = state.clock[0]

@@ -2,7 +2,7 @@
 
 As in communities.py, Louvain, a path of mergers and the level where the nodes sit best; and at each step a
 boundary is compared with what would cross it in one homogeneous cloud (boundaries.py). Groups are split
-again where that shows a clear valley; open boundaries are merged first; one cloud is not cut at all.
+again where that shows a clear valley, and open boundaries are merged first.
 """
 
 import math
@@ -23,7 +23,6 @@ from .communities import (
     silhouette,
 )
 from .jit import jit, jit_allocating, kernel
-from .one_cloud import heal
 from .spread import WEIGHT
 from .state import State
 
@@ -71,8 +70,6 @@ def cluster_linked(position, links):
     if n_groups > 1:
         cut = measure(position, links, group, n_groups)
         choose_level(position, links, cut, group)
-        n_groups = close_up(group, np.arange(group.shape[0]))
-        heal(position, links, group, n_groups, cut)
     return group
 
 

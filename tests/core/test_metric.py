@@ -1,0 +1,112 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from everclust.core.lanes import LANES, pack
+from everclust.core.learn import learn
+from everclust.core.metric import cap, distance, stretch_shadow, weighted_squared_distances
+from everclust.core.readings import CAPPED
+from everclust.core.spread import UNIT, WEIGHT
+from everclust.core.state import clock_of, new_state
+from handover_oracle import capped_weights, weighted_distance
+
+
+def test_distance(compiled):
+    away = compiled(distance)
+    assert away(np.array([0.0, 0.0]), np.array([3.0, 4.0]), np.ones(2)) == 5.0
+    # With a quarter of the second feature: √(9 + 16/4 · 4).
+    assert away(np.array([0.0, 0.0]), np.array([3.0, 8.0]), np.array([1.0, 0.25])) == 5.0
+    assert away(np.array([1.0, 2.0]), np.array([1.0, 2.0]), np.array([1.0, 0.25])) == 0.0
+
+
+@given(seed=st.integers(0, 2**32), n=st.integers(1, 100), d=st.integers(1, 6))
+def test_distances_to_a_block_are_those_to_its_nodes(compiled, seed, n, d):
+    rng = np.random.default_rng(seed)
+    nodes, x, weight = rng.normal(size=(n, d)), rng.normal(size=d), rng.random(d)
+    found = np.empty(LANES)
+    for b, block in enumerate(pack(nodes)):
+        compiled(weighted_squared_distances)(x, block, LANES, weight, found)
+        here = nodes[b * LANES : (b + 1) * LANES]
+        expected = [weighted_distance(x, y, weight) for y in here]
+        np.testing.assert_allclose(np.sqrt(found[: len(here)]), expected, rtol=1e-14)
+
+
+@pytest.fixture
+def weights(model, compiled):
+    """The weights that a sum of squared deviations leads to."""
+
+    def find(square_sum, before=None):
+        n = len(square_sum)
+        state = model([[0] * n, [1] * n, [2] * n], square_sum=square_sum, weight=before)
+        compiled(cap)(state)
+        return state.feature[WEIGHT].tolist()
+
+    return find
+
+
+@pytest.mark.parametrize(
+    ("square_sum", "expected"),
+    [
+        ([2, 4, 8], [1, 1, 0.5]),  # the median is 4
+        ([8, 2, 4], [0.5, 1, 1]),
+        ([2, 4, 8, 16], [1, 1, 0.75, 0.375]),  # the median is 6
+        ([5], [1]),
+        ([3, 3, 3], [1, 1, 1]),
+        ([0, 2, 4, 8], [1, 1, 1, 0.5]),  # what does not vary does not count, and keeps its weight
+        ([0, 6], [1, 1]),
+        ([2, 4], [1, 0.75]),  # the median of two is their mean
+    ],
+)
+def test_no_feature_weighs_more_than_the_median_one(square_sum, expected, weights):
+    assert weights(square_sum) == expected
+
+
+def test_weights_may_rise_again(weights):
+    assert weights([4, 4, 4], before=[1, 0.5, 0.1]) == [1, 1, 1]
+
+
+def test_weights_stay_while_nothing_varies(weights):
+    assert weights([0, 0], before=[1, 0.25]) == [1, 0.25]
+
+
+@given(st.lists(st.sampled_from([0.0, 1.0, 2.0, 3.5, 1e-3, 1e6]), min_size=1, max_size=7))
+def test_weights_are_those_of_the_slow_rule(model, compiled, square_sum):
+    n = len(square_sum)
+    state = model([[0] * n, [1] * n, [2] * n], square_sum=square_sum)
+    compiled(cap)(state)
+    expected = capped_weights([1.0] * n, square_sum, 10)
+    np.testing.assert_allclose(state.feature[WEIGHT], expected, rtol=1e-12)
+
+
+def test_the_shadow_keeps_older_weights(model, compiled):
+    """There a distance is longer by max_j unit_j / (unit · √ω_j), over the features that have a unit."""
+    state = model([[0, 0, 0], [1, 1, 1], [2, 2, 2]], weight=[1.0, 0.25, 0.0625])
+    clock_of(state).unit = 2.0
+    state.feature[UNIT] = [2.0, 3.0, 0.0]
+    compiled(stretch_shadow)(state)
+    # 2 / (2 · 1) = 1 and 3 / (2 · ½) = 3.
+    assert clock_of(state).stretch == 3.0
+
+
+def test_weights_are_renewed_at_every_recalibration_and_only_there():
+    X = np.random.default_rng(0).normal(size=(200, 3)) * [1, 5, 25]
+    state = new_state(3, CAPPED)
+    n_changes = 0
+    for i in range(len(X)):
+        before = state.feature[WEIGHT].copy()
+        state = learn(state, X[i : i + 1], CAPPED)
+        changed = not np.array_equal(before, state.feature[WEIGHT])
+        n_changes += changed
+        if changed:
+            assert clock_of(state).since_recalibration == 0
+    assert n_changes > 5
+    assert (state.feature[WEIGHT] <= 1).all()
+    assert state.feature[WEIGHT][2] < 0.2
+
+
+def test_equal_variances_are_the_published_metric():
+    X = np.random.default_rng(1).normal(size=(150, 1))
+    capped, published = learn(new_state(1, CAPPED), X, CAPPED), learn(new_state(1), X)
+    for ours, theirs in zip(capped, published, strict=True):
+        assert np.array_equal(ours, theirs)

@@ -1,0 +1,139 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from everclust.core import valleys
+from everclust.core.communities import base_nodes, by_modularity
+from everclust.core.learn import learn
+from everclust.core.state import new_state
+
+TRIANGLES = [(0, 1, 5), (0, 2, 5), (1, 2, 5), (2, 3, 1), (3, 4, 5), (3, 5, 5), (4, 5, 5)]
+
+
+@pytest.fixture
+def labels(model):
+    def find(position, handover, **fields):
+        position = np.array(position, float).reshape(len(position), -1)
+        usage = fields.pop("usage", [2] * len(position))
+        state = model(position, handover=handover, usage=usage, n_seen=10**6, **fields)
+        return valleys.base_labels(state, base_nodes(state)).tolist()
+
+    return find
+
+
+def blobs(rng, n, centres, d=2):
+    centre = np.array(centres, float)
+    return centre[rng.integers(0, len(centre), n)] + rng.normal(size=(n, d))
+
+
+def read_out(X):
+    state = learn(new_state(X.shape[1]), X)
+    base = base_nodes(state)
+    return state, base, valleys.base_labels(state, base)
+
+
+def test_two_triangles_far_apart(labels):
+    assert labels([0, 1, 2, 50, 51, 52], TRIANGLES) == [0, 0, 0, 1, 1, 1]
+
+
+def test_fewer_than_three_linked_nodes_are_one_cluster(labels):
+    assert labels([0, 1, 50, 60], [(0, 1, 9)]) == [0, 0, 0, 0]
+
+
+def test_one_group_is_one_cluster(labels):
+    assert labels([0, 1, 2], [(0, 1, 5), (0, 2, 5), (1, 2, 5)]) == [0, 0, 0]
+
+
+def test_nodes_without_links_join_the_nearest(labels):
+    assert labels([0, 1, 2, 50, 51, 52, 40, 7], TRIANGLES) == [0, 0, 0, 1, 1, 1, 1, 0]
+
+
+def test_clusters_are_numbered_by_their_lowest_linked_nodes(labels):
+    turned = [(5 - j, 5 - i, n) for i, j, n in TRIANGLES]
+    assert labels([52, 51, 50, 2, 1, 0], sorted(turned)) == [0, 0, 0, 1, 1, 1]
+
+
+def test_the_metric_counts(labels):
+    """A feature without weight separates nothing: the answer is that of the other feature alone."""
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=(6, 1)) + np.repeat([0, 30], 3)[:, None]
+    noisy = np.hstack([y, 1e3 * rng.normal(size=(6, 1))])
+    assert labels(noisy, TRIANGLES, weight=[1, 1e-12]) == labels(y, TRIANGLES)
+
+
+def test_without_valleys_it_is_modularity(model):
+    X = blobs(np.random.default_rng(3), 400, [[0, 0], [9, 0], [0, 9]])
+    state = learn(new_state(2), X)
+    base = base_nodes(state)
+    assert np.array_equal(valleys.base_labels(state, base, valleys=False), by_modularity(state, base))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_clusters_that_are_far_apart_are_found(seed):
+    rng = np.random.default_rng(seed)
+    centres = np.array([[0, 0], [40, 0], [0, 40], [40, 40]])
+    X = blobs(rng, 800, centres)
+    state, base, label = read_out(X)
+    truth = np.linalg.norm(state.prototype[base][:, None] - centres, axis=2).argmin(axis=1)
+    assert len(set(label.tolist())) == 4
+    # A node from the beginning may lie between them.
+    n_right = sum(np.bincount(truth[label == c]).max() for c in range(4))
+    assert n_right >= 0.9 * len(base)
+
+
+def test_a_clear_valley_inside_of_a_group_is_found(compiled):
+    """Two chains that modularity left in one group, with one thin link between them."""
+    position = np.array([[0.0], [1], [2], [3], [20], [21], [22], [23]])
+    links = [(0, 1, 40), (1, 2, 40), (2, 3, 40), (3, 4, 1), (4, 5, 40), (5, 6, 40), (6, 7, 40)]
+    part = compiled(valleys.split)(position, np.array(links), np.arange(8))
+    assert part.tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
+    even = np.array([(i, i + 1, 40) for i in range(7)])
+    assert compiled(valleys.split)(np.arange(8.0)[:, None], even, np.arange(8)).tolist() == [0] * 8
+    # Too few nodes, or some without a link inside, are left alone.
+    assert compiled(valleys.split)(position, np.array(links), np.arange(3)).tolist() == [0, 0, 0]
+    assert compiled(valleys.split)(position, np.array(links), np.array([0, 1, 2, 6])).tolist() == [0] * 4
+
+
+def test_groups_are_split_until_no_valley_is_left(compiled):
+    """Modularity has a resolution limit: of many small chains in a ring it joins neighbours."""
+    n_chains, n = 24, 5
+    position = np.array([[30.0 * c + k] for c in range(n_chains) for k in range(n)])
+    links = [(c * n + k, c * n + k + 1, 30) for c in range(n_chains) for k in range(n - 1)]
+    links += [(c * n + n - 1, (c + 1) * n, 1) for c in range(n_chains - 1)]
+    group, n_groups = compiled(valleys.finest)(position, np.array(sorted(links)))
+    assert n_groups == n_chains
+    assert all(len(set(group[c * n : (c + 1) * n].tolist())) == 1 for c in range(n_chains))
+
+
+def test_links_among_some_nodes(compiled):
+    links = np.array([(0, 1, 5), (1, 2, 6), (2, 3, 7)])
+    found = compiled(valleys.links_among)(links, np.array([1, 2, 3]), 4)
+    assert found.tolist() == [[0, 1, 6], [1, 2, 7]]
+
+
+def test_open_boundaries_are_merged_first(compiled):
+    alive, mass = np.ones(3, bool), np.array([10.0, 10.0, 10.0])
+    W = np.array([[0.0, 3, 1], [3, 0, 2], [1, 2, 0]])
+    E = np.array([[0.0, 5, 5], [5, 0, 1], [5, 1, 0]])
+    pair = compiled(valleys.next_pair)
+    assert pair(W, E, mass, alive) == (1, 2)  # the only open one, although 0 and 1 lose less modularity
+    assert pair(W, E + 9, mass, alive) == (0, 1)
+    assert pair(W, E * 0, mass, alive) == (0, 1)  # all open: by how much
+    assert pair(W, E + 9, mass, np.array([True, False, True])) == (0, 2)
+
+
+def test_unions_add_up(compiled):
+    matrix = np.array([[0.0, 1, 2], [1, 0, 4], [2, 4, 0]])
+    compiled(valleys.unite)(matrix, 0, 1)
+    assert matrix[0].tolist() == [0, 1, 6]
+    assert matrix[2, 0] == 6
+
+
+@given(seed=st.integers(0, 2**32), n=st.integers(20, 120), scale=st.sampled_from([2.0**-9, 2.0, 2.0**20]))
+def test_units_do_not_matter(seed, n, scale):
+    """And labels run from 0 in the order of the lowest linked nodes."""
+    X = np.random.default_rng(seed).normal(size=(n, 2)) * 100
+    _, _, label = read_out(X)
+    assert np.array_equal(read_out(X * scale)[2], label)
+    assert sorted(set(label.tolist())) == list(range(label.max() + 1))
