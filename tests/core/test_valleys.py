@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everclust.core import valleys
-from everclust.core.communities import base_nodes, by_modularity
+from everclust.core.communities import base_nodes, by_modularity, louvain, new_graph
 from everclust.core.learn import learn
 from everclust.core.state import new_state
 
@@ -96,14 +96,21 @@ def test_a_clear_valley_inside_of_a_group_is_found(compiled):
 
 
 def test_groups_are_split_until_no_valley_is_left(compiled):
-    """Modularity has a resolution limit: of many small chains in a ring it joins neighbours."""
-    n_chains, n = 24, 5
-    position = np.array([[30.0 * c + k] for c in range(n_chains) for k in range(n)])
-    links = [(c * n + k, c * n + k + 1, 30) for c in range(n_chains) for k in range(n - 1)]
-    links += [(c * n + n - 1, (c + 1) * n, 1) for c in range(n_chains - 1)]
-    group, n_groups = compiled(valleys.finest)(position, np.array(sorted(links)))
-    assert n_groups == n_chains
-    assert all(len(set(group[c * n : (c + 1) * n].tolist())) == 1 for c in range(n_chains))
+    """Modularity has a resolution limit: of many small groups in a row it joins neighbours.
+
+    One hand-over joins two groups with 10 inside when 1 > 22² / 2L, and L is 11 for each of 40 groups. In a
+    group 20 / √(12 · (2 + 5/12)), about 3.7, would cross a plane; between them 1 does, ± 1.
+    """
+    n_groups, n = 40, 5
+    position = np.array([[30.0 * c + k] for c in range(n_groups) for k in range(n)])
+    links = [(c * n + i, c * n + j, 1) for c in range(n_groups) for i in range(n) for j in range(i + 1, n)]
+    links += [(c * n + n - 1, (c + 1) * n, 1) for c in range(n_groups - 1)]
+    links = np.array(sorted(links))
+    too_few = compiled(louvain)(compiled(new_graph)(links, len(position)))
+    assert len(set(too_few.tolist())) < n_groups
+    group, n_found = compiled(valleys.finest)(position, links)
+    assert n_found == n_groups
+    assert all(len(set(group[c * n : (c + 1) * n].tolist())) == 1 for c in range(n_groups))
 
 
 def test_links_among_some_nodes(compiled):

@@ -127,7 +127,7 @@ class NodesMixin:
     @property
     def n_nodes_(self) -> int:
         """Number of nodes."""
-        return len(self._nodes("count"))
+        return len(self._nodes("usage"))
 
     @property
     def n_clusters_(self) -> int:
@@ -153,7 +153,7 @@ class NodesMixin:
     @property
     def usage_(self) -> np.ndarray:
         """Number of samples that made or moved each node as the nearest."""
-        return self._nodes("count")
+        return self._nodes("usage")
 
     @property
     def scales_(self) -> np.ndarray:
