@@ -73,12 +73,12 @@ def progress(model: IDAT, X: np.ndarray, y: np.ndarray, seen: np.ndarray) -> str
 def print_clusters(model: IDAT, X: np.ndarray, y: np.ndarray) -> None:
     """The largest clusters and the digits in them."""
     labels = model.predict(X)
-    sizes = np.bincount(labels, minlength=model.n_clusters_)
-    print(f"\nthe {min(N_ROWS, len(sizes))} largest of {len(sizes)} clusters\n")
+    ids, sizes = np.unique(labels, return_counts=True)
+    print(f"\nthe {min(N_ROWS, len(ids))} largest of {model.n_clusters_} clusters\n")
     print("cluster   size   mostly   purity")
-    for k in np.argsort(-sizes, kind="stable")[:N_ROWS]:
-        count = np.bincount(y[labels == k])
-        print(f"{k:7}   {sizes[k]:4}   {count.argmax():6}   {count.max() / sizes[k]:6.0%}")
+    for i in np.argsort(-sizes, kind="stable")[:N_ROWS]:
+        count = np.bincount(y[labels == ids[i]])
+        print(f"{ids[i]:7}   {sizes[i]:4}   {count.argmax():6}   {count.max() / sizes[i]:6.0%}")
 
 
 def draw(model: IDAT, X: np.ndarray) -> None:
@@ -93,7 +93,7 @@ def draw(model: IDAT, X: np.ndarray) -> None:
 
 def draw_atlas(model: IDAT, ax: Axes) -> None:
     """Each active node as an image, similar ones close by, in the colour of its cluster, with the edges."""
-    nodes = np.flatnonzero(model.node_labels_ < model.n_clusters_)
+    nodes = np.flatnonzero(model.node_labels_ >= 0)
     place = np.full((model.n_nodes_, 2), np.nan)
     place[nodes] = cells(model.prototypes_[nodes], model.node_labels_[nodes])
     for a, b in model.edges_:

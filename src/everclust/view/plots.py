@@ -39,9 +39,9 @@ class TopologyDisplay:
     nodes : ndarray of shape (n_nodes, 2)
         Where to draw the nodes.
     usage, node_labels : ndarray of shape (n_nodes,)
-        How often each was used, and its cluster.
+        How often each was used, and the id of its cluster; -1 for nodes that are in none, unless all are.
     n_clusters : int
-        Nodes with this label or a higher one are in no cluster.
+        How many there are.
     edges : ndarray of shape (m, 2)
         Pairs of nodes joined by an edge.
     samples, labels : ndarray of shape (n_samples, 2) and (n_samples,), optional
@@ -178,7 +178,7 @@ class TopologyDisplay:
 
     def _draw_nodes(self) -> None:
         """Nodes in no cluster, then edges, then the others from the largest to the smallest."""
-        inside = self.node_labels < self.n_clusters
+        inside = self._inside()
         order = np.flatnonzero(inside)[np.argsort(-self.usage[inside], kind="stable")]
         largest = np.clip(INK / len(order), 30.0, 240.0)
         self.inactive_ = self._dots(np.flatnonzero(~inside), s=7.0, linewidths=0.6, zorder=2, **HOLLOW)
@@ -191,6 +191,11 @@ class TopologyDisplay:
             linewidths=0.7,
             zorder=4,
         )
+
+    def _inside(self) -> np.ndarray:
+        """Is the node in a cluster? While none is active, all are in the provisional one."""
+        inside = self.node_labels >= 0
+        return inside if inside.any() else ~inside
 
     def _dots(self, nodes: np.ndarray, **style: Any) -> Any:
         return self.ax_.scatter(*self.nodes[nodes].T, **style)
@@ -217,9 +222,9 @@ class TopologyDisplay:
         self.legend_ = None
         if self.n_clusters > LEGEND_CLUSTERS:
             return
-        for k in range(self.n_clusters):
+        for k in np.unique(self.node_labels[self._inside()]):
             self.ax_.scatter([], [], s=50, color=colours_of(np.array([k])), label=f"cluster {k}")
-        if (self.node_labels >= self.n_clusters).any():
+        if not self._inside().all():
             self.ax_.scatter([], [], s=14, label="inactive", **HOLLOW)
         self.legend_ = self.ax_.legend(
             frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0), handletextpad=0.2
