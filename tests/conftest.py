@@ -21,7 +21,7 @@ REPOSITORY = Path(__file__).parents[1]
 
 # `fixed` draws the same examples on every run; `pytest --hypothesis-profile=explore` looks for new ones.
 _ALWAYS: dict[str, Any] = {"deadline": None, "suppress_health_check": list(HealthCheck), "database": None}
-settings.register_profile("fixed", derandomize=True, max_examples=25 if PLAIN else 100, **_ALWAYS)
+settings.register_profile("fixed", derandomize=True, max_examples=20 if PLAIN else 40, **_ALWAYS)
 settings.register_profile("explore", max_examples=1000, print_blob=True, **_ALWAYS)
 settings.load_profile("fixed")
 
