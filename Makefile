@@ -11,7 +11,7 @@ demo: $(READY)
 	@$(BIN)/python benchmarks/demo.py
 
 test: check
-	$(BIN)/pytest -n 2 --dist loadfile
+	$(BIN)/pytest -n 2
 	@$(MAKE) --no-print-directory coverage
 
 # Lines of compiled functions can only be seen with the compiler off.
