@@ -82,11 +82,11 @@ def test_the_model_before_the_page_was_turned_stays_whole(model, compiled):
 def test_a_page_is_twice_as_long_as_what_stands_on_it():
     n = handovers.LONG_PAGE
     state = new_state(1)._replace(handover=handovers.new_page(n))
-    nodes = np.zeros(200, state.node.dtype)
-    nodes["birth"] = np.arange(200)
+    nodes = np.zeros(300, state.node.dtype)
+    nodes["birth"] = np.arange(300)
     state = state._replace(node=nodes)
-    clock_of(state).n_nodes = clock_of(state).n_born = 200
-    many = [(i, j) for i in range(200) for j in range(i + 1, 200)][:n]
+    clock_of(state).n_nodes = clock_of(state).n_born = 300
+    many = [(i, j) for i in range(300) for j in range(i + 1, 300)][:n]
     state.handover["a"], state.handover["b"] = np.array(many).T
     state.handover["count"] = 1
     clock_of(state).n_handovers = n

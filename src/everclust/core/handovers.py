@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from .state import State
 
 HANDOVER = record(("a", np.int64), ("b", np.int64), ("count", np.int64))  # a, b: births, in any order
-SHORT_PAGE, LONG_PAGE = 2048, 8192  # rows: what it costs to add up is spread over so many samples
+SHORT_PAGE, LONG_PAGE = 2048, 32768  # rows: what it costs to add up is spread over so many samples
+
+CELLS_PER_ROW = 16
 
 
 @jit
@@ -46,6 +48,10 @@ def handovers(state: State) -> np.ndarray:
 
 
 def _added_up(key: np.ndarray, count: np.ndarray, n_nodes: int) -> np.ndarray:
+    if n_nodes * n_nodes <= CELLS_PER_ROW * len(key):  # a table of all pairs is quicker than sorting
+        total = np.bincount(key, count)
+        key = np.flatnonzero(total)
+        return np.stack([key // n_nodes, key % n_nodes, total[key].astype(np.int64)], axis=1)
     order = np.argsort(key)
     key = key[order]
     starts = np.flatnonzero(np.diff(key, prepend=-1))
