@@ -150,9 +150,12 @@ BROKEN = [
     ("node", "last_won", "in use", become(-1), "nobody won a sample"),
     ("node", "community", "in use", become(0), "communities were given"),
     ("node", "birth", 0, become(2**40), "births rise"),
-    ("handover", "a", 0, become(-1), "hand-overs are of nodes"),
-    ("handover", "b", 0, become(2**40), "hand-overs are of nodes"),
-    ("handover", "count", 0, add(2**40), "hands over once"),
+    ("handover", "a", "counted", become(-1), "hand-overs are of nodes"),
+    ("handover", "b", "counted", become(2**40), "hand-overs are of nodes"),
+    ("handover", "b", "counted", become(0), "hand-overs are counted once"),
+    ("handover", "count", "counted", add(2**40), "hands over once"),
+    ("handover", "count", "counted", become(0), "hand-overs are counted once"),
+    ("clock", "n_handovers", 0, add(1), "hand-overs are counted once"),
     ("seat", "node", 0, add(1), "seats and nodes"),
     ("seat", "degree", 0, add(1), "degrees"),
     ("seat", "parent", 0, become(1), "parents come before|joins"),
@@ -180,7 +183,6 @@ NOT_LOOKED_AT = {
     "unit",
     "stretch",
     "strays",
-    "n_handovers",
     "n_lines",
     "n_centres",
     "provisional",
@@ -229,6 +231,8 @@ def row_of(state, row):
     """A row by what it is to be like."""
     clock = clock_of(state)
     node = state.node[: clock.n_nodes]
+    if row == "counted":
+        return int(np.flatnonzero(state.handover["count"])[0])
     if row == "in use":
         return int(np.flatnonzero(node["active"])[-1])
     if row == "not in use":

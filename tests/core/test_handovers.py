@@ -8,7 +8,7 @@ from everclust.core.learn import learn
 from everclust.core.maintenance import maintain
 from everclust.core.portable import export
 from everclust.core.readings import BIRTHLESS, PUBLISHED
-from everclust.core.state import check, clock_of, grow, new_state
+from everclust.core.state import check, clock_of, grow, has_room, new_state
 
 NODES = [[0], [10], [20], [30]]
 
@@ -22,7 +22,7 @@ def test_a_pair_is_the_same_in_both_directions(pair, model, compiled):
     state = model(NODES, handover=[(0, 2, 3), (1, 3, 1)])
     compiled(handovers.hand_over)(state, *pair)
     assert pairs(state) == {(0, 2): 4, (1, 3): 1}
-    assert clock_of(state).n_handovers == 3  # written down, and added up when asked for
+    assert clock_of(state).n_handovers == 2
 
 
 def test_no_hand_overs(model):
@@ -51,49 +51,55 @@ def test_pairs_of_dropped_nodes_are_forgotten(model, compiled):
     assert pairs(state) == {(0, 1): 2, (0, 2): 6, (1, 2): 5}
 
 
-def test_a_full_page_is_turned(model, compiled):
-    state = model(NODES, handover=[(0, 1, 1)])
-    assert len(state.handover) == handovers.SHORT_PAGE
-    write = compiled(handovers.hand_over)
-    for i in range(handovers.SHORT_PAGE - 1):
-        write(state, i % 2, 2)
-    assert clock_of(state).n_handovers == len(state.handover)
-    before = pairs(state)
-    assert before == {(0, 1): 1, (0, 2): 1024, (1, 2): 1023}
-    turned = grow(state)
-    assert pairs(turned) == before
-    assert clock_of(turned).n_handovers == 3
-    assert len(turned.handover) == 2 * handovers.SHORT_PAGE
-    assert turned.node["birth"][:4].tolist() == [0, 1, 2, 3]
-    assert clock_of(turned).n_born == 4
+def full_table(model, compiled):
+    """Fifty nodes and a table that is half full, so that there is no room for another sample."""
+    state = model(np.arange(50.0)[:, None], usage=[2] * 50, n_seen=5000, interval=40)
+    for i in range(50):
+        for j in range(i):
+            if 2 * clock_of(state).n_handovers < len(state.handover):
+                compiled(handovers.hand_over)(state, i, j)
+    assert not compiled(has_room)(state)
+    return state
 
 
-def test_the_model_before_the_page_was_turned_stays_whole(model, compiled):
+def test_a_full_table_is_doubled(model, compiled):
+    state = full_table(model, compiled)
+    bigger = grow(state)
+    assert len(bigger.handover) == 2 * len(state.handover)
+    assert pairs(bigger) == pairs(state)
+    assert clock_of(bigger).n_handovers == clock_of(state).n_handovers == 32
+    check(bigger)
+
+
+def test_a_table_full_of_dropped_nodes_is_cleared(model, compiled):
+    state = full_table(model, compiled)
+    state.node["birth"][:9] = np.arange(41, 50)  # as if all that handed over had been dropped
+    state.node["birth"][9:50] = np.arange(50, 91)
+    clock_of(state).n_born = 91
+    cleared = grow(state)
+    assert len(cleared.handover) == len(state.handover)
+    assert clock_of(cleared).n_handovers == 0
+    assert compiled(has_room)(cleared)
+
+
+def test_pairs_that_meet_in_the_table_are_told_apart(model, compiled):
+    """A table of 64 rows has room for 32 pairs: most of them do not find their own place empty."""
+    state = full_table(model, compiled)
+    expected = {(j, i): 1 for i in range(9) for j in range(i)}
+    assert pairs(state) == {pair: expected[pair] for pair in list(expected)[:32]}
+    for j, i in pairs(state):
+        compiled(handovers.hand_over)(state, j, i)
+    assert set(pairs(state).values()) == {2}
+    assert clock_of(state).n_handovers == 32
+
+
+def test_the_model_before_it_grew_stays_whole(model, compiled):
     """Ctrl-C may come before the new one has taken its place."""
-    state = model(NODES, handover=[(0, 1, 1)], n_seen=5000, usage=[2] * 4)
-    for i in range(handovers.SHORT_PAGE - 1):
-        compiled(handovers.hand_over)(state, i % 2, 2)
+    state = full_table(model, compiled)
     before = [array.copy() for array in state]
     learn(grow(state), np.arange(40.0)[:, None])
     for now, then in zip(state, before, strict=True):
         assert np.array_equal(now, then)
-
-
-def test_a_page_is_twice_as_long_as_what_stands_on_it():
-    n = handovers.LONG_PAGE
-    state = new_state(1)._replace(handover=handovers.new_page(n))
-    nodes = np.zeros(300, state.node.dtype)
-    nodes["birth"] = np.arange(300)
-    state = state._replace(node=nodes)
-    clock_of(state).n_nodes = clock_of(state).n_born = 300
-    many = [(i, j) for i in range(300) for j in range(i + 1, 300)][:n]
-    state.handover["a"], state.handover["b"] = np.array(many).T
-    state.handover["count"] = 1
-    clock_of(state).n_handovers = n
-    turned = handovers.turn_page(state)
-    assert len(turned.handover) == 2 * n
-    assert clock_of(turned).n_handovers == n
-    assert len(pairs(turned)) == n
 
 
 @given(seed=st.integers(0, 2**32), births=st.booleans())
@@ -113,12 +119,11 @@ def test_every_sample_from_the_fourth_on_hands_over_once(seed, births):
         check(state)
 
 
-def test_turning_pages_changes_nothing_else(monkeypatch):
+def test_the_size_of_the_table_changes_nothing():
     X = np.random.default_rng(3).normal(size=(3000, 2))
-    whole = export(learn(new_state(2), X))
-    monkeypatch.setattr(handovers, "LONG_PAGE", 64)
-    short = new_state(2)._replace(handover=handovers.new_page(64))
-    again = export(learn(short, X))
-    assert whole[0] == again[0]
-    for name, array in whole[1].items():
+    small = learn(new_state(2), X)
+    large = learn(new_state(2)._replace(handover=np.zeros(2**16, handovers.HANDOVER)), X)
+    (scalars, arrays), again = export(small), export(large)
+    assert scalars == again[0]
+    for name, array in arrays.items():
         assert np.array_equal(array, again[1][name]), name

@@ -1,85 +1,66 @@
 """Hand-overs w{i, j}: how often node j was second when i was first. Learning never reads them.
 
-They are written down one after the other, as pairs of birth numbers, and added up when the page is full:
-then nodes are given their own places as new birth numbers, and pairs of dropped nodes are forgotten.
+A hash table of pairs of birth numbers: places of nodes change when others are dropped, births do not.
+Pairs of dropped nodes stay in the table until it is full, and are left out whenever it is read.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .jit import jit, record
+from .jit import jit, kernel, record
+from .pairs import scatter
 
 if TYPE_CHECKING:
     from .state import State
 
-HANDOVER = record(("a", np.int64), ("b", np.int64), ("count", np.int64))  # a, b: births, in any order
-SHORT_PAGE, LONG_PAGE = 2048, 32768  # rows: what it costs to add up is spread over so many samples
+HANDOVER = record(("a", np.int64), ("b", np.int64), ("count", np.int64))  # births, a < b; no count: empty
 
-CELLS_PER_ROW = 16
+
+@jit
+def entry(state, a, b):  # INOUT handover, clock.n_handovers
+    """Row of the pair {a, b} of births, a < b; its caller counts at once, or it is as good as empty."""
+    mask = state.handover.shape[0] - 1  # the size is a power of two
+    place = scatter(a, b) & mask
+    row = state.handover[place]
+    while row.count > 0:
+        if row.a == a and row.b == b:
+            return row
+        place = (place + 1) & mask
+        row = state.handover[place]
+    row.a = a
+    row.b = b
+    state.clock[0].n_handovers += 1
+    return row
 
 
 @jit
 def hand_over(state, first, second):  # INOUT handover, clock.n_handovers
     """w{first, second} += 1."""
-    clock = state.clock[0]
-    row = state.handover[clock.n_handovers]
-    row.a = state.node[first].birth
-    row.b = state.node[second].birth
-    row.count = 1
-    clock.n_handovers += 1
+    a, b = state.node[first].birth, state.node[second].birth
+    entry(state, min(a, b), max(a, b)).count += 1
+
+
+@kernel
+def enter(state, rows):  # INOUT handover, clock.n_handovers
+    """Write rows into a table that has just been made."""
+    for i in range(rows.shape[0]):
+        entry(state, rows[i].a, rows[i].b).count = rows[i].count
+
+
+def between_nodes(state: State) -> np.ndarray:
+    """Rows of the table without those of dropped nodes, sorted."""
+    births = state.node["birth"][: state.clock["n_nodes"][0]]
+    rows = state.handover[state.handover["count"] > 0]
+    rows = rows[np.isin(rows["a"], births) & np.isin(rows["b"], births)]
+    return rows[np.lexsort((rows["b"], rows["a"]))]
 
 
 def handovers(state: State) -> np.ndarray:
     """(i, j, count) of every pair of nodes with hand-overs, i < j, sorted."""
-    clock = state.clock[0]
-    n_nodes = int(clock["n_nodes"])
-    rows = state.handover[: clock["n_handovers"]]
-    births = state.node["birth"][:n_nodes]
-    # Births rise with the node number, and so does the number of a birth that is no more.
-    number = np.full(int(clock["n_born"]), -1)
-    number[births] = np.arange(n_nodes)
-    ends = number[rows["a"]], number[rows["b"]]
-    low, high = np.minimum(*ends), np.maximum(*ends)
-    alive = low >= 0
-    return _added_up(low[alive] * n_nodes + high[alive], rows["count"][alive], n_nodes)
-
-
-def _added_up(key: np.ndarray, count: np.ndarray, n_nodes: int) -> np.ndarray:
-    if n_nodes * n_nodes <= CELLS_PER_ROW * len(key):  # a table of all pairs is quicker than sorting
-        total = np.bincount(key, count)
-        key = np.flatnonzero(total)
-        return np.stack([key // n_nodes, key % n_nodes, total[key].astype(np.int64)], axis=1)
-    order = np.argsort(key)
-    key = key[order]
-    starts = np.flatnonzero(np.diff(key, prepend=-1))
-    if not len(starts):
-        return np.empty((0, 3), np.int64)
-    key = key[starts]
-    return np.stack([key // n_nodes, key % n_nodes, np.add.reduceat(count[order], starts)], axis=1)
-
-
-def turn_page(state: State) -> State:
-    """The same model with at least half of the page empty; the old one stays whole, if it must be kept."""
-    total = handovers(state)
-    longer = max(2 * len(total), min(2 * len(state.handover), LONG_PAGE))
-    turned = type(state)(*(array.copy() for array in state))._replace(handover=new_page(longer))
-    write_page(turned, total)
-    return turned
-
-
-def new_page(n_rows: int = SHORT_PAGE) -> np.ndarray:
-    """An empty page."""
-    return np.zeros(n_rows, HANDOVER)
-
-
-def write_page(state: State, total: np.ndarray) -> None:  # INOUT handover, node.birth, clock
-    """Begin the page with these (i, j, count)."""
-    clock: Any = state.clock.view(np.recarray)[0]
-    state.node["birth"][: clock.n_nodes] = np.arange(clock.n_nodes)
-    clock.n_born = clock.n_nodes
-    clock.n_handovers = len(total)
-    page = state.handover[: len(total)]
-    page["a"], page["b"], page["count"] = total.T
+    births = state.node["birth"][: state.clock["n_nodes"][0]]  # they rise with the node number
+    rows = between_nodes(state)
+    ends = np.searchsorted(births, rows["a"]), np.searchsorted(births, rows["b"])
+    return np.stack([*ends, rows["count"]], axis=1)

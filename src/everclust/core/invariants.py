@@ -32,7 +32,7 @@ def _rules(state: State) -> list[tuple[str, Any]]:
     is_loose = node["active"][seat["node"]] & ((degree == 0) | (node["idle"][seat["node"]] > 0))
     at_work = node["active"][seat["node"]]
     expected_usage = int(node["usage"].sum())
-    page = state.handover[: clock.n_handovers]
+    handed = state.handover[state.handover["count"] != 0]
     return [
         ("every node was used at least once", (node["usage"] >= 1).all()),
         ("no more uses than two per sample", expected_usage <= 2 * clock.n_seen),
@@ -71,8 +71,9 @@ def _rules(state: State) -> list[tuple[str, Any]]:
         ("communities were given their ids", _are_given(node["community"], clock.next_community)),
         ("nobody won a sample that is to come", _are_given(node["last_won"] - 1, clock.n_seen)),
         ("births rise, and none is to come", _rises(node["birth"], clock.n_born)),
-        ("hand-overs are of nodes that were born", _are_born(page, clock.n_born)),
-        ("every sample hands over once at most", 0 <= page["count"].sum() <= clock.n_seen),
+        ("hand-overs are of nodes that were born", _are_born(handed, clock.n_born)),
+        ("hand-overs are counted once", _are_single(handed, clock.n_handovers)),
+        ("every sample hands over once at most", 0 <= handed["count"].sum() <= clock.n_seen),
         ("feature weights are between 0 and 1", _are_weights(state.feature[2])),
         ("interval and vigilance are in range", clock.interval >= 2 and 0 <= clock.vigilance <= 1),
         ("the cluster ratio is in range", 0 <= clock.cluster_ratio <= 1),
@@ -95,8 +96,13 @@ def _rises(births: np.ndarray, n_born: int) -> bool:
     return bool((np.diff(births, append=n_born) > 0).all() and births.min(initial=0) >= 0)
 
 
-def _are_born(page: np.ndarray, n_born: int) -> bool:
-    return all(bool((page[end] >= 0).all() and (page[end] < n_born).all()) for end in ("a", "b"))
+def _are_born(handed: np.ndarray, n_born: int) -> bool:
+    return all(bool((handed[end] >= 0).all() and (handed[end] < n_born).all()) for end in ("a", "b"))
+
+
+def _are_single(handed: np.ndarray, n_handovers: int) -> bool:
+    pairs = np.unique(np.stack([handed["a"], handed["b"]]), axis=1)
+    return len(pairs.T) == len(handed) == n_handovers and bool((handed["a"] < handed["b"]).all())
 
 
 def _are_homes(seat: np.ndarray, at_work: np.ndarray) -> bool:

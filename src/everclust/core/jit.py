@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numba import config, njit
 from numba.core import caching
+from numba.core.types.misc import unliteral
 
 _STRICT: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 _NO_WRAPPER: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
@@ -42,12 +43,20 @@ def jit(function: Function, flags: Any = False) -> Any:
     of the state costs two atomic operations. Nor can it be called from Python: wrappers that only tests
     would use double the time to compile.
     """
-    return njit(**_STRICT, fastmath=flags, _nrt=False, **_NO_WRAPPER)(function)
+    return _for_any_integer(njit(**_STRICT, fastmath=flags, _nrt=False, **_NO_WRAPPER)(function))
 
 
 def jit_allocating(function: Function) -> Any:
     """Compile a part of a kernel that makes arrays."""
-    return njit(**_STRICT, **_NO_WRAPPER)(function)
+    return _for_any_integer(njit(**_STRICT, **_NO_WRAPPER)(function))
+
+
+def _for_any_integer(compiled: Any) -> Any:
+    """Keep numba from compiling a function anew for every constant that it is called with."""
+    if hasattr(compiled, "get_call_template"):  # not when NUMBA_DISABLE_JIT is set
+        find = compiled.get_call_template
+        compiled.get_call_template = lambda args, kws: find([unliteral(arg) for arg in args], kws)
+    return compiled
 
 
 def kernel(function: Function) -> Any:

@@ -6,10 +6,16 @@ EMPTY = -1
 
 
 @jit
+def scatter(a, b):
+    """A number for the pair, to be cut to the size of the hash table."""
+    return (a * 0x9E3779B1) ^ (b * 0x85EBCA6B)
+
+
+@jit
 def _slot_of(state, a, b):
     """Where the pair {a, b}, a < b, stands in the hash table, or the empty place it would take."""
     mask = state.pair.shape[0] - 1  # the size is a power of two
-    place = ((a * 0x9E3779B1) ^ (b * 0x85EBCA6B)) & mask
+    place = scatter(a, b) & mask
     while True:
         row = state.pair[place].slot
         if row == EMPTY or (state.pair[row].a == a and state.pair[row].b == b):

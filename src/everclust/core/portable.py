@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .clusters import cluster_ids, edges
-from .handovers import SHORT_PAGE, handovers, new_page, write_page
+from .handovers import HANDOVER, enter, handovers
 from .invariants import check
 from .jit import jit_allocating, kernel
 from .lineage import recognise_births, seats_by_node
@@ -87,7 +87,8 @@ def restore(scalars: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Sta
         lines=n_nodes,
         centres=n_nodes,
         window=2 * scalars["interval"],
-    )._replace(handover=new_page(max(SHORT_PAGE, 2 * len(arrays["handover"]))))
+        handovers=3 * len(arrays["handover"]),
+    )
     clock = clock_of(state)
     for name in SCALARS:
         clock[name] = scalars[name]
@@ -100,9 +101,17 @@ def restore(scalars: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Sta
     clock.window_size = len(arrays["window"])
     clock.window_head = clock.window_size % len(state.window)
     state.window[: clock.window_size] = arrays["window"]
-    write_page(state, arrays["handover"])
+    state.node["birth"][:n_nodes] = np.arange(n_nodes)
+    clock.n_born = n_nodes
+    enter(state, _as_rows(arrays["handover"]))
     _resume(state, arrays["evidence"], arrays["edge"], arrays["cluster"], arrays["since"])
     return state
+
+
+def _as_rows(total: np.ndarray) -> np.ndarray:
+    rows = np.zeros(len(total), HANDOVER)
+    rows["a"], rows["b"], rows["count"] = total.T
+    return rows
 
 
 @kernel

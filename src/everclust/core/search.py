@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 
 from .jit import COARSE, jit, jit_allocating
-from .lanes import copy_row
 from .metric import distance
-from .spread import ANCHOR, MEAN, UNIT, WEIGHT, present_scale
+from .spread import ANCHOR, UNIT, WEIGHT, present_scale
+from .window import average
 
 SPACING = 2.0**-23  # of float32: twice the largest relative rounding error
 SAMPLE_LIMIT = 1e12  # samples farther from the anchor are compared with all nodes exactly
@@ -85,9 +85,9 @@ def cast_shadow(state, k):  # INOUT shadow
 
 @jit
 def drop_anchor(state):  # INOUT feature, shadow, clock.unit, clock.stretch, clock.strays
-    """Centre the shadow on the stream's mean and measure in units of its spread."""
+    """Centre the shadow on the latest samples, where rounding is finest; measure in units of the spread."""
     clock = state.clock[0]
-    copy_row(state.feature[ANCHOR], state.feature[MEAN])
+    average(state, state.feature[ANCHOR])
     # A power of two, so that nothing is rounded by it.
     clock.unit = 2.0 ** -math.floor(math.log2(present_scale(state)))
     unit, weight = state.feature[UNIT], state.feature[WEIGHT]

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .handovers import new_page, turn_page
+from .handovers import HANDOVER, between_nodes, enter
 from .invariants import check as check
 from .jit import jit, record
 from .lanes import LANES
@@ -45,7 +45,7 @@ CLOCK = record(
     ("n_lines", np.int64),  # of what has happened to clusters: see lineage.py
     ("n_centres", np.int64),
     ("n_born", np.int64),  # the next birth number
-    ("n_handovers", np.int64),  # rows of the page of hand-overs in use
+    ("n_handovers", np.int64),  # rows of their table in use
     ("unit", np.float64),  # of the shadow: see search.py
     ("stretch", np.float64),  # of a distance in the shadow: see metric.py
     ("strays", np.int64),
@@ -114,6 +114,7 @@ def allocate(
     window: int = 1,
     lines: int = 1,
     centres: int = 1,
+    handovers: int = 1,
 ) -> State:
     """An empty state with room for at least so many of each."""
     state = State(
@@ -126,7 +127,7 @@ def allocate(
         pair=np.zeros(_doubled(pairs), PAIR),
         line=np.zeros(_doubled(lines), LINE),
         centre=np.zeros((_doubled(centres), n_features)),
-        handover=new_page(),
+        handover=np.zeros(_doubled(handovers), HANDOVER),
         shadow=np.zeros((n_features + 1, _doubled(nodes) + SHADOW_PADDING), np.float32),
     )
     state.clock["widest"] = -1.0
@@ -157,7 +158,7 @@ def has_room(state):
         and clock.n_seats + 2 <= state.seat.shape[0]
         and 2 * clock.n_pairs < state.pair.shape[0]  # hashing wants half of it empty
         and 2 * clock.interval <= state.window.shape[0]
-        and clock.n_handovers < state.handover.shape[0]
+        and 2 * clock.n_handovers < state.handover.shape[0]
         # At worst every active node is a part of a split and of a merger, and two more are born.
         and clock.n_lines + 2 * clock.n_active + 4 <= state.line.shape[0]
         and clock.n_centres + clock.n_active + 4 <= state.centre.shape[0]
@@ -167,8 +168,7 @@ def has_room(state):
 def grow(state: State) -> State:
     """The same model with at least twice the room of whatever had run out."""
     clock = clock_of(state)
-    if clock.n_handovers == len(state.handover):
-        return turn_page(state)
+    kept = between_nodes(state)
     bigger = allocate(
         state.prototype.shape[1],
         nodes=max(clock.n_nodes + 1, len(state.node)),
@@ -177,7 +177,8 @@ def grow(state: State) -> State:
         window=max(2 * clock.interval, len(state.window)),
         lines=max(clock.n_lines + 2 * clock.n_active + 4, len(state.line)),
         centres=max(clock.n_centres + clock.n_active + 4, len(state.centre)),
-    )._replace(handover=state.handover)
+        handovers=3 * len(kept),
+    )
     for name in ("clock", "node", "prototype", "feature", "seat", "pair", "line", "centre"):
         old, new = getattr(state, name), getattr(bigger, name)
         new[: len(old)] = old
@@ -186,6 +187,8 @@ def grow(state: State) -> State:
     clock = clock_of(bigger)
     clock.window_head = len(rows) % len(bigger.window)
     clock.strays = NOT_ANCHORED
+    clock.n_handovers = 0
+    enter(bigger, kept)
     rehash(bigger)
     return bigger
 
