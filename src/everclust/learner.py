@@ -64,8 +64,7 @@ class Learner:
                 start = 0
                 while start < len(X):
                     stop = start + self._n_rows_at_once(X.shape[1], handover)
-                    self.state = learn(self.state, plain(X[start:stop]), self.reading)
-                    self._note()
+                    learn(self.state, plain(X[start:stop]), self.reading, self._keep)
                     if handover and self.state.clock["n_seen"][0] % DECISION_INTERVAL == 0:
                         self.decide()
                     start = stop
@@ -80,8 +79,12 @@ class Learner:
             return n_rows
         return min(n_rows, DECISION_INTERVAL - int(self.state.clock["n_seen"][0]) % DECISION_INTERVAL)
 
+    def _keep(self, state: State) -> None:
+        """From here on this is the model, and what has happened to its components is taken down."""
+        self.state = state
+        self._note()
+
     def _note(self) -> None:
-        """Take down what has happened to the components."""
         if self.state.clock["n_lines"][0]:
             clock = clock_of(self.state)
             lines, centres = self.state.line[: clock.n_lines], self.state.centre[: clock.n_centres]

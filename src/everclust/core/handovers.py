@@ -50,17 +50,18 @@ def enter(state, rows):  # INOUT handover, clock.n_handovers
         entry(state, rows[i].a, rows[i].b).count = rows[i].count
 
 
-def between_nodes(state: State) -> np.ndarray:
-    """Rows of the table without those of dropped nodes, sorted."""
-    births = state.node["birth"][: state.clock["n_nodes"][0]]
+def between_nodes(state: State) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows of the table without those of dropped nodes, and the nodes that they are of."""
+    births = state.node["birth"][: state.clock["n_nodes"][0]]  # they rise with the node number
     rows = state.handover[state.handover["count"] > 0]
-    rows = rows[np.isin(rows["a"], births) & np.isin(rows["b"], births)]
-    return rows[np.lexsort((rows["b"], rows["a"]))]
+    ends = [np.searchsorted(births, rows[end]) for end in ("a", "b")]
+    is_kept = np.ones(len(rows), bool)
+    for end, nodes in zip(("a", "b"), ends, strict=True):
+        is_kept &= births.take(nodes, mode="clip") == rows[end]
+    return rows[is_kept], ends[0][is_kept], ends[1][is_kept]
 
 
 def handovers(state: State) -> np.ndarray:
     """(i, j, count) of every pair of nodes with hand-overs, i < j, sorted."""
-    births = state.node["birth"][: state.clock["n_nodes"][0]]  # they rise with the node number
-    rows = between_nodes(state)
-    ends = np.searchsorted(births, rows["a"]), np.searchsorted(births, rows["b"])
-    return np.stack([*ends, rows["count"]], axis=1)
+    rows, i, j = between_nodes(state)
+    return np.stack([i, j, rows["count"]], axis=1)[np.lexsort((j, i))]

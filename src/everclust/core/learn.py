@@ -1,5 +1,7 @@
 """The loop: the only file that knows the order. It reads like the paper's Algorithm 1."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from .eviction import evict
@@ -46,18 +48,26 @@ def learn_rows(state, X, start, reading):  # INOUT state
     return X.shape[0]
 
 
-def learn(state: State, X: np.ndarray, reading: Reading = PUBLISHED) -> State:
+def learn(
+    state: State,
+    X: np.ndarray,
+    reading: Reading = PUBLISHED,
+    pause: Callable[[State], None] = lambda state: None,
+) -> State:
     """Learn all rows of a C-contiguous float64 array.
 
-    Writes into the state and returns it, or a roomier one that takes its place.
+    Writes into the state and returns it, or a roomier one that takes its place. Now and then it pauses;
+    who takes down meanwhile what has happened to clusters, and clears it, keeps the state small.
     """
     done = 0
     while True:
+        before = done, state.clock["n_nodes"][0]
         done = learn_rows(state, X, done, reading)
-        n_nodes = state.clock["n_nodes"][0]
-        if n_nodes > reading.max_nodes:
+        if state.clock["n_nodes"][0] > reading.max_nodes:
             evict(state, reading.max_nodes)
-        elif done == len(X):
+        pause(state)
+        n_nodes = state.clock["n_nodes"][0]
+        if done == len(X) and n_nodes <= reading.max_nodes:
             return state
-        if state.clock["n_nodes"][0] == n_nodes:  # nothing goes on for want of room
+        if (done, n_nodes) == before:  # nothing goes on for want of room
             state = grow(state)

@@ -168,17 +168,17 @@ def has_room(state):
 def grow(state: State) -> State:
     """The same model with at least twice the room of whatever had run out."""
     clock = clock_of(state)
-    kept = between_nodes(state)
+    if 2 * clock.n_handovers >= len(state.handover):
+        return _with_room_for_handovers(state)
     bigger = allocate(
         state.prototype.shape[1],
         nodes=max(clock.n_nodes + 1, len(state.node)),
         seats=max(clock.n_seats + 2, len(state.seat)),
         pairs=max(2 * clock.n_pairs + 1, len(state.pair)),
         window=max(2 * clock.interval, len(state.window)),
-        lines=max(clock.n_lines + 2 * clock.n_active + 4, len(state.line)),
-        centres=max(clock.n_centres + clock.n_active + 4, len(state.centre)),
-        handovers=3 * len(kept),
-    )
+        lines=max(clock.n_lines + 4 * clock.n_active + 4, len(state.line)),
+        centres=max(clock.n_centres + 2 * clock.n_active + 4, len(state.centre)),
+    )._replace(handover=state.handover.copy())
     for name in ("clock", "node", "prototype", "feature", "seat", "pair", "line", "centre"):
         old, new = getattr(state, name), getattr(bigger, name)
         new[: len(old)] = old
@@ -187,10 +187,16 @@ def grow(state: State) -> State:
     clock = clock_of(bigger)
     clock.window_head = len(rows) % len(bigger.window)
     clock.strays = NOT_ANCHORED
-    clock.n_handovers = 0
-    enter(bigger, kept)
     rehash(bigger)
     return bigger
+
+
+def _with_room_for_handovers(state: State) -> State:
+    rows, *_ = between_nodes(state)
+    roomy = copy(state)._replace(handover=np.zeros(_doubled(4 * len(rows)), HANDOVER))
+    roomy.clock["n_handovers"] = 0
+    enter(roomy, rows)
+    return roomy
 
 
 def window_rows(state: State) -> np.ndarray:
