@@ -112,7 +112,8 @@ def public_objects():
             continue
         yield name, thing
         if inspect.isclass(thing):
-            for method, member in vars(thing).items():
+            ours = [part for part in reversed(thing.__mro__) if part.__module__.startswith("everclust")]
+            for method, member in (pair for part in ours for pair in vars(part).items()):
                 if not method.startswith("_"):
                     yield f"{name}.{method}", getattr(member, "__func__", member)
 

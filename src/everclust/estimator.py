@@ -1,4 +1,4 @@
-"""IDAT as a scikit-learn estimator: validation and fitted attributes, nothing numerical."""
+"""IDAT as a scikit-learn estimator: learning, predicting and keeping, nothing numerical."""
 
 from __future__ import annotations
 
@@ -6,47 +6,26 @@ import threading
 from collections.abc import Callable
 from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .callbacks import CallbackSupportMixin, reported, with_callbacks
 from .core.readings import PUBLISHED, Reading
 from .core.state import SEED_NODES, new_state
+from .findings import FindingsMixin
 from .identity import Event
+from .intake import is_ready, rows_to_learn, rows_to_predict
 from .learner import Learner
-from .persistence import CHOICES, LARGEST, read_model, write_model
-from .report import cluster_profile, cluster_report
-from .snapshot import Snapshot, labels, similarities, winners, winners_first
+from .persistence import CHOICES, read_model, write_model
+from .snapshot import labels, similarities, winners, winners_first
 
-if TYPE_CHECKING:
-    import networkx
-    import pandas
-
-SMALL = 4096  # numbers
 _STARTING = threading.Lock()
-_INPUT = ("n_features_in_", "feature_names_in_")
 
 
-def _refuse_overflow(X: np.ndarray) -> None:
-    largest = max(abs(float(X.max())), abs(float(X.min())))
-    if largest > LARGEST:
-        raise ValueError(
-            f"X holds a value of magnitude {largest:.3g}, but distances can only be computed up to "
-            f"{LARGEST:g}; rescale the feature it is in."
-        )
-
-
-def _is_moderate(X: np.ndarray) -> bool:
-    """Is every value finite and far from overflow? May be false for values that are just large."""
-    if X.size <= SMALL:  # the quickest way; for large arrays it would start threads
-        return bool(np.vdot(X, X) < LARGEST)  # false for NaN and infinities too
-    return bool(X.min() > -LARGEST and X.max() < LARGEST)
-
-
-class IDAT(CallbackSupportMixin, ClusterMixin, BaseEstimator):
+class IDAT(FindingsMixin, CallbackSupportMixin, ClusterMixin, BaseEstimator):
     """Clustering of data that keeps arriving, without a parameter to tune.
 
     IDAT learns one sample at a time and never looks at it again. It keeps prototypes ("nodes"), joins
@@ -115,7 +94,6 @@ class IDAT(CallbackSupportMixin, ClusterMixin, BaseEstimator):
     160
     """
 
-    _learner: Learner
     _listeners: list[Callable[[Event], object]]
     _variant = PUBLISHED  # the benchmark's ablation variants have others
 
@@ -125,62 +103,6 @@ class IDAT(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         self.clusters = clusters
         self.metric = metric
         self.max_nodes = max_nodes
-
-    def _reading(self) -> Reading:
-        reading = self._variant._replace(capped=self._chosen("metric") == "capped")
-        if self.max_nodes is None:
-            return reading
-        if not isinstance(self.max_nodes, Integral) or self.max_nodes < SEED_NODES:
-            raise ValueError(
-                f"max_nodes is {self.max_nodes!r}, but it must be None or an integer of {SEED_NODES} or more."
-            )
-        return reading._replace(max_nodes=int(self.max_nodes))
-
-    def _chosen(self, name: str) -> str:
-        value = getattr(self, name)
-        if value not in CHOICES[name]:
-            choices = " or ".join(map(repr, CHOICES[name]))
-            raise ValueError(f"{name} is {value!r}, but it must be {choices}.")
-        return value
-
-    def _new_learner(self, n_features: int) -> Learner:
-        self._chosen("clusters")
-        reading = self._reading()
-        return Learner(new_state(n_features, reading), reading)
-
-    def _go_on(self, X: np.ndarray) -> None:
-        """Learn more."""
-        choice = (self.clusters, self.metric, self.max_nodes)
-        if choice != self._learner.choice:  # it takes time to look at them, and samples may come one by one
-            self._choose(choice)
-        self.__dict__.pop("labels_", None)
-        self._learn(X)
-
-    def _choose(self, choice: tuple[Any, ...]) -> None:
-        """The parameters may have been set anew, but the metric stays that in which the model began."""
-        self._chosen("clusters")
-        reading = self._reading()
-        if self._learner.reading.capped != reading.capped:
-            raise ValueError(
-                f"The model has learnt in another metric than {self.metric!r}, and it cannot change over: "
-                "set the metric back, or call fit to begin anew."
-            )
-        self._learner.reading, self._learner.choice = reading, choice
-
-    def _learn(self, X: np.ndarray) -> None:
-        if "_listeners" not in self.__dict__:
-            self._learner.learn(X, self.clusters == "handover")
-            return
-        with self._learner.lock:  # what another thread learns is told by that one
-            before = self._learner.scalar("n_seen")
-            self._learner.learn(X, self.clusters == "handover")
-            happened = self.events(before)
-        self._tell(happened)
-
-    def _tell(self, events: list[Event]) -> None:
-        for event in events:
-            for listener in self._listeners:
-                listener(event)
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -196,7 +118,7 @@ class IDAT(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         -------
         self
         """
-        X = self._checked(X, reset=True)
+        X = rows_to_learn(self, X, reset=True, as_is=True)
         self.__dict__.pop("labels_", None)
         learner = self._new_learner(X.shape[1])
         with learner.lock:  # whoever asks meanwhile waits
@@ -230,12 +152,12 @@ class IDAT(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         if not self.__sklearn_is_fitted__():
             with _STARTING:  # two threads may begin at once, but only one of them makes the model
                 if not self.__sklearn_is_fitted__():
-                    X = self._checked(X, reset=True)
+                    X = rows_to_learn(self, X, reset=True, as_is=True)
                     self._learner = self._new_learner(X.shape[1])
                     self._learn(X)
                     return self
-        if not self._is_plain(X, 2):
-            X = self._checked(X, reset=False)
+        if not is_ready(self, X, 2):
+            X = rows_to_learn(self, X, reset=False, as_is=True)
         self._go_on(X)
         return self
 
@@ -250,7 +172,7 @@ class IDAT(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         -------
         self
         """
-        if self.__sklearn_is_fitted__() and self._is_plain(x, 1):
+        if self.__sklearn_is_fitted__() and is_ready(self, x, 1):
             self._go_on(x.reshape(1, -1))
             return self
         row = np.asarray(x)
@@ -272,7 +194,8 @@ class IDAT(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         -------
         labels : ndarray of shape (n_samples,)
         """
-        return labels(*self._to_predict(X))
+        X = rows_to_predict(self, X, as_is=True)
+        return labels(self.snapshot(), X)
 
     def score_samples(self, X: Any) -> np.ndarray:
         """Similarity of each row to the node that wins it, in (0, 1]; low means novel.
@@ -285,41 +208,8 @@ class IDAT(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         -------
         similarity : ndarray of shape (n_samples,)
         """
-        return similarities(*self._to_predict(X))
-
-    def snapshot(self) -> Snapshot:
-        """Frozen picture of the model: everything at one and the same moment.
-
-        Returns
-        -------
-        snapshot : Snapshot
-        """
-        check_is_fitted(self)
-        return self._learner.snapshot(self._chosen("clusters") == "handover")
-
-    def events(self, since: int = 0) -> list[Event]:
-        """What has happened to clusters: born, merged, split, gone.
-
-        Parameters
-        ----------
-        since : int, default=0
-            Only what happened after that sample: give the `sample` of the latest event you know.
-
-        Returns
-        -------
-        events : list of Event
-            In the order in which they happened. The latest ones are remembered, ten thousand at least.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_iris
-        >>> from everclust import IDAT
-        >>> model = IDAT().partial_fit(load_iris().data)
-        >>> print(model.events()[0])
-        sample 46: 0 is born
-        """
-        check_is_fitted(self)
-        return self._learner.events(since, self._chosen("clusters") == "handover")
+        X = rows_to_predict(self, X, as_is=True)
+        return similarities(self.snapshot(), X)
 
     def on_event(self, listener: Callable[[Event], object]) -> Self:
         """Be told what happens to clusters, after each batch that is learnt.
@@ -336,29 +226,6 @@ class IDAT(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         """
         self._listeners = [*self.__dict__.get("_listeners", ()), listener]
         return self
-
-    def cluster_report(self) -> pandas.DataFrame:
-        """What the clusters are like: one row for each, with its id as index.
-
-        Returns
-        -------
-        report : pandas.DataFrame
-            With the columns `size` (uses of its nodes), `nodes`, `spread` (root mean square distance of its
-            nodes from its centre), `age` and `last_seen` (in samples), `centre`, and `differs_by`: the
-            features in which it is farthest from the mean of the stream, in standard deviations.
-        """
-        return cluster_report(self.snapshot(), getattr(self, "feature_names_in_", None))
-
-    def cluster_profile(self) -> pandas.DataFrame:
-        """What makes each cluster different: its mean of every feature against the mean of the stream.
-
-        Returns
-        -------
-        profile : pandas.DataFrame
-            A row per cluster, a column per feature: difference from the mean of the stream, in standard
-            deviations of the stream.
-        """
-        return cluster_profile(self.snapshot(), getattr(self, "feature_names_in_", None))
 
     def copy(self) -> IDAT:
         """An independent model that has learnt the same.
@@ -386,64 +253,65 @@ class IDAT(CallbackSupportMixin, ClusterMixin, BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         write_model(path, *self._learner.export(), self.get_params(), names)
 
-    def to_networkx(self) -> networkx.Graph:
-        """The nodes and edges as a graph, with the attributes of each node.
+    # The parameters
 
-        Returns
-        -------
-        graph : networkx.Graph
-        """
-        try:
-            import networkx
-        except ImportError:
-            raise ImportError("to_networkx needs networkx: pip install 'everclust[graph]'") from None
-        now = self.snapshot()
-        graph = networkx.Graph()
-        for k, prototype in enumerate(now.prototypes):
-            graph.add_node(
-                k,
-                prototype=prototype,
-                usage=int(now.usage[k]),
-                scale=float(now.scales[k]),
-                active=bool(now.active[k]),
-                label=int(now.node_labels[k]),
+    def _reading(self) -> Reading:
+        reading = self._variant._replace(capped=self._chosen("metric") == "capped")
+        if self.max_nodes is None:
+            return reading
+        if not isinstance(self.max_nodes, Integral) or self.max_nodes < SEED_NODES:
+            raise ValueError(
+                f"max_nodes is {self.max_nodes!r}, but it must be None or an integer of {SEED_NODES} or more."
             )
-        graph.add_edges_from(now.edges.tolist())
-        return graph
+        return reading._replace(max_nodes=int(self.max_nodes))
 
-    # What comes in
+    def _chosen(self, name: str) -> str:
+        value = getattr(self, name)
+        if value not in CHOICES[name]:
+            choices = " or ".join(map(repr, CHOICES[name]))
+            raise ValueError(f"{name} is {value!r}, but it must be {choices}.")
+        return value
 
-    def _checked(self, X: Any, reset: bool) -> np.ndarray:
-        """X as an array of finite numbers, as wide as expected; on error the model is as before."""
-        before = {name: self.__dict__[name] for name in _INPUT if name in self.__dict__}
-        try:
-            X = validate_data(self, X, reset=reset, dtype="numeric")
-            _refuse_overflow(X)
-        except BaseException:
-            for name in _INPUT:
-                self.__dict__.pop(name, None)
-            self.__dict__.update(before)
-            raise
-        return X
+    def _new_learner(self, n_features: int) -> Learner:
+        self._chosen("clusters")
+        reading = self._reading()
+        return Learner(new_state(n_features, reading), reading)
 
-    def _is_plain(self, X: Any, ndim: int) -> bool:
-        """Is X what a running stream passes: a healthy array that needs no further look?"""
-        return bool(
-            type(X) is np.ndarray
-            and X.dtype == np.float64
-            and X.ndim == ndim
-            and X.size > 0
-            and X.shape[-1] == self.n_features_in_
-            and X.flags.c_contiguous
-            and "feature_names_in_" not in self.__dict__
-            and _is_moderate(X)
-        )
+    def _choose(self, choice: tuple[Any, ...]) -> None:
+        """The parameters may have been set anew, but the metric stays that in which the model began."""
+        self._chosen("clusters")
+        reading = self._reading()
+        if self._learner.reading.capped != reading.capped:
+            raise ValueError(
+                f"The model has learnt in another metric than {self.metric!r}, and it cannot change over: "
+                "set the metric back, or call fit to begin anew."
+            )
+        self._learner.reading, self._learner.choice = reading, choice
 
-    def _to_predict(self, X: Any) -> tuple[Snapshot, np.ndarray]:
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype="numeric")
-        _refuse_overflow(X)
-        return self.snapshot(), X
+    # Learning more
+
+    def _go_on(self, X: np.ndarray) -> None:
+        """Learn more."""
+        choice = (self.clusters, self.metric, self.max_nodes)
+        if choice != self._learner.choice:  # it takes time to look at them, and samples may come one by one
+            self._choose(choice)
+        self.__dict__.pop("labels_", None)
+        self._learn(X)
+
+    def _learn(self, X: np.ndarray) -> None:
+        if "_listeners" not in self.__dict__:
+            self._learner.learn(X, self.clusters == "handover")
+            return
+        with self._learner.lock:  # what another thread learns is told by that one
+            before = self._learner.scalar("n_seen")
+            self._learner.learn(X, self.clusters == "handover")
+            happened = self.events(before)
+        self._tell(happened)
+
+    def _tell(self, events: list[Event]) -> None:
+        for event in events:
+            for listener in self._listeners:
+                listener(event)
 
     # What scikit-learn wants to know
 
@@ -452,77 +320,6 @@ class IDAT(CallbackSupportMixin, ClusterMixin, BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_learner" in self.__dict__ and self._learner.has_learnt()
-
-    # What was learnt: scalars straight from the clock, arrays from the latest snapshot
-
-    def _scalar(self, name: str) -> Any:
-        check_is_fitted(self)
-        return self._learner.scalar(name)
-
-    @property
-    def n_nodes_(self) -> int:
-        """Number of nodes."""
-        return self._scalar("n_nodes")
-
-    @property
-    def n_active_nodes_(self) -> int:
-        """Number of active nodes, 0 when none is."""
-        return self._scalar("n_active")
-
-    @property
-    def n_samples_seen_(self) -> int:
-        """Number of samples learnt."""
-        return self._scalar("n_seen")
-
-    @property
-    def interval_(self) -> int:
-        """Recalculation interval, in samples."""
-        return self._scalar("interval")
-
-    @property
-    def vigilance_(self) -> float:
-        """Vigilance threshold."""
-        return self._scalar("vigilance")
-
-    @property
-    def n_clusters_(self) -> int:
-        """Number of clusters."""
-        return self.snapshot().n_clusters
-
-    @property
-    def prototypes_(self) -> np.ndarray:
-        """Positions of the nodes, in order of creation."""
-        return self.snapshot().prototypes
-
-    @property
-    def feature_weights_(self) -> np.ndarray:
-        """What each feature weighs in squared distances."""
-        return self.snapshot().feature_weights
-
-    @property
-    def scales_(self) -> np.ndarray:
-        """Distance scale of each node."""
-        return self.snapshot().scales
-
-    @property
-    def usage_(self) -> np.ndarray:
-        """How often each node was moved."""
-        return self.snapshot().usage
-
-    @property
-    def active_(self) -> np.ndarray:
-        """Does the node take part in the answer?"""
-        return self.snapshot().active
-
-    @property
-    def edges_(self) -> np.ndarray:
-        """Pairs of nodes joined by an edge."""
-        return self.snapshot().edges
-
-    @property
-    def node_labels_(self) -> np.ndarray:
-        """Cluster of each node."""
-        return self.snapshot().node_labels
 
 
 def load(path: str | Path) -> IDAT:

@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse
 from sklearn.datasets import load_iris
 
+from drawn import blobs, grid, tasks
 from everclust.rivals.graph import edges
 from rivals import oracle_cim
 
@@ -15,27 +16,10 @@ BLURRED = np.tile(X, (3, 1)) + 0.01 * np.random.default_rng(0).normal(size=(450,
 SAFE_MARGIN = 1e-11  # closer decisions may fall either way
 
 
-def grid(rng, n, d):
-    """Few distinct values: ties and duplicates everywhere."""
-    return rng.integers(0, rng.integers(1, 6), (n, d), endpoint=True) / 2.0 ** rng.integers(-3, 4)
-
-
 def duplicates(rng, n, d):
     """Every sample has been there before, often just before."""
     distinct = np.round(8 * rng.normal(size=(rng.integers(1, 30), d))) / 8
     return np.repeat(distinct[rng.integers(0, len(distinct), n)], rng.integers(1, 4), axis=0)[:n]
-
-
-def blobs(rng, n, d):
-    """A few round clusters in random order."""
-    centre = rng.normal(size=(rng.integers(1, 5), d)) * rng.choice([1, 5, 20])
-    return centre[rng.integers(0, len(centre), n)] + rng.normal(size=(n, d))
-
-
-def tasks(rng, n, d):
-    """Clusters one after the other."""
-    centre = 10 * rng.normal(size=(3, d))
-    return centre[np.arange(n) * 3 // n] + rng.normal(size=(n, d))
 
 
 def tiny(rng, n, d):
@@ -117,3 +101,19 @@ def refuses(model, name):
         assert vars(model).keys() == before[1].keys()
     with pytest.raises(error, match=message):
         model.predict(rows)
+
+
+def forgets_and_numbers_without_gaps(model, new):
+    """`fit` of a model that knew something else is that of a new one; labels are 0, 1, 2 … as predicted."""
+    assert contents(model.fit(X)) == contents(new.fit(X))
+    assert np.array_equal(np.unique(model.labels_), np.arange(model.labels_.max() + 1))
+    assert np.array_equal(model.predict(X), model.labels_)
+    assert np.array_equal(model.fit_predict(X), model.labels_)
+    assert not hasattr(model.partial_fit(X[:1]), "labels_")
+
+
+def knows_the_nearest_nodes(model):
+    """Nodes have the labels of the samples they win, and win themselves."""
+    nodes = model.predict_nodes(X)
+    assert np.array_equal(model.node_labels_[nodes], model.labels_)
+    assert np.array_equal(model.predict_nodes(model.prototypes_), np.arange(model.n_nodes_))

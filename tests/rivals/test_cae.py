@@ -25,6 +25,8 @@ from rivals.cim_contract import (
     compare,
     compare_predictions,
     contents,
+    forgets_and_numbers_without_gaps,
+    knows_the_nearest_nodes,
     refuses,
     same_number,
 )
@@ -248,19 +250,11 @@ def test_calls_count_by_themselves():
 
 
 def test_fit_forgets_and_numbers_without_gaps():
-    model = CAE(**SOON).fit(X + 100)
-    assert contents(model.fit(X)) == contents(CAE(**SOON).fit(X))
-    assert np.array_equal(np.unique(model.labels_), np.arange(model.labels_.max() + 1))
-    assert np.array_equal(model.predict(X), model.labels_)
-    assert np.array_equal(model.fit_predict(X), model.labels_)
-    assert not hasattr(model.partial_fit(X[:1]), "labels_")
+    forgets_and_numbers_without_gaps(CAE(**SOON).fit(X + 100), CAE(**SOON))
 
 
 def test_nearest_nodes():
-    model = CAE(**SOON).fit(X)
-    nodes = model.predict_nodes(X)
-    assert np.array_equal(model.node_labels_[nodes], model.labels_)
-    assert np.array_equal(model.predict_nodes(model.prototypes_), np.arange(model.n_nodes_))
+    knows_the_nearest_nodes(CAE(**SOON).fit(X))
 
 
 @pytest.mark.parametrize("n", [4, 100])

@@ -25,6 +25,8 @@ from rivals.cim_contract import (
     compare,
     compare_predictions,
     contents,
+    forgets_and_numbers_without_gaps,
+    knows_the_nearest_nodes,
     refuses,
     same_number,
 )
@@ -185,19 +187,11 @@ def test_calls_count_by_themselves():
 
 
 def test_fit_forgets_and_numbers_without_gaps():
-    model = CAEA(**BUSY).fit(X + 100)
-    assert contents(model.fit(X)) == contents(CAEA(**BUSY).fit(X))
-    assert np.array_equal(np.unique(model.labels_), np.arange(model.labels_.max() + 1))
-    assert np.array_equal(model.predict(X), model.labels_)
-    assert np.array_equal(model.fit_predict(X), model.labels_)
-    assert not hasattr(model.partial_fit(X[:1]), "labels_")
+    forgets_and_numbers_without_gaps(CAEA(**BUSY).fit(X + 100), CAEA(**BUSY))
 
 
 def test_nearest_nodes():
-    model = CAEA(**BUSY).fit(X)
-    nodes = model.predict_nodes(X)
-    assert np.array_equal(model.node_labels_[nodes], model.labels_)
-    assert np.array_equal(model.predict_nodes(model.prototypes_), np.arange(model.n_nodes_))
+    knows_the_nearest_nodes(CAEA(**BUSY).fit(X))
 
 
 def test_models_can_be_pickled_and_cloned():

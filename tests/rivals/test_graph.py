@@ -5,8 +5,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everclust.core.jit import kernel
+from everclust.core.jit import jit, kernel
 from everclust.rivals import graph as g
+from everclust.rivals.graph_components import components
+
+
+@jit
+def age_of(graph, i, j):
+    """Age of the edge i–j, or NONE if there is no such edge."""
+    h = g.find(graph, i, j)
+    return g.NONE if h == g.NONE else graph.age[h >> 1]
+
+
+@jit
+def neighbours_of(graph, k, out):  # INOUT out
+    """Write down the neighbours of node k; returns how many."""
+    n, h = 0, graph.first[k]
+    while h != g.NONE:
+        out[n] = graph.end[h]
+        n += 1
+        h = graph.after[h]
+    return n
 
 
 @kernel
@@ -26,9 +45,9 @@ def act(graph, what, i, j, number, keep, out):
     if what == 5:
         return g.drop_nodes(graph, keep), 0
     if what == 6:
-        return g.age_of(graph, i, j), 0
+        return age_of(graph, i, j), 0
     if what == 7:
-        return g.neighbours_of(graph, i, out), 0
+        return neighbours_of(graph, i, out), 0
     if what == 8:
         return g.ages_of(graph, i, out), 0
     return int(g.has_room(graph)), 0
@@ -90,7 +109,7 @@ class Twin:
         assert ages.tolist() == [self.ages[pair] for pair in sorted(self.ages)]
         for k in range(self.n_nodes):
             self.check_node(k)
-        component, n = g.components(self.graph)
+        component, n = components(self.graph)
         assert component.tolist() == self.components()
         assert n == len(set(self.components()))
 
@@ -158,9 +177,9 @@ def hub():
 
 def test_a_node_may_have_any_number_of_edges(hub):
     assert hub.graph.degree[0] == 1000
-    assert g.components(hub.graph)[1] == 1
+    assert components(hub.graph)[1] == 1
     hub.cut_older(0, 400)
-    assert g.components(hub.graph)[1] == 601
+    assert components(hub.graph)[1] == 601
 
 
 def test_slots_are_used_again(hub):

@@ -109,23 +109,3 @@ def test_limit_of_a_real_process():
     assert done.stdout.startswith(
         "The distances between 10000 samples would take 0.80 GB of memory, but only 0."
     )
-
-
-class Model:
-    def __init__(self):
-        self.a = 1
-
-    def change(self, fault=None):
-        with memory.all_or_nothing(self):
-            self.a, self.b = 2, 3
-            if fault is not None:
-                raise fault
-            return self
-
-
-def test_all_or_nothing():
-    model = Model()
-    with pytest.raises(KeyError):
-        model.change(KeyError())
-    assert vars(model) == {"a": 1}
-    assert vars(model.change()) == {"a": 2, "b": 3}

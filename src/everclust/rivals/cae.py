@@ -146,10 +146,8 @@ class CAE(NodesMixin, ClusterMixin, BaseEstimator):
         *_, state = learn(self._begun(self._early), self._early, self._rule())
         return state
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_state" in self.__dict__
-
     @property
     def n_active_(self) -> int | None:
         """Number of nodes that are made before there is a threshold; None while it is not known."""
-        return self._scalar("n_active") if self._scalar("ready") else None
+        clock = self._fitted().clock[0]
+        return clock["n_active"].item() if clock["ready"] else None

@@ -114,9 +114,3 @@ class CAEA(NodesMixin, ClusterMixin, BaseEstimator):
             self._state.clock["n_cycle"] = 0
         for state in learn(self._state, X, self._rule):
             self._state = state
-
-    def _present(self) -> State:
-        return self._state
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_state" in self.__dict__

@@ -11,12 +11,12 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from ..intake import all_or_nothing, rows_to_learn, rows_to_predict
 from .ddvfa_model import UNLIMITED, Model, Rules, grow, new_model, sizes_of
 from .dual_vigilance import assign, learn
 from .fuzzy_art import complement_code
 from .linkage import LINKAGES
 from .scaling import Bounds, given_bounds, observed_bounds, rescale
-from .streaming import rows_to_learn, rows_to_predict
 
 AT_ONCE = 2**20  # numbers that are coded at a time
 
@@ -193,14 +193,9 @@ class DDVFA(ClusterMixin, BaseEstimator):
     def _begin(self, X: Any) -> np.ndarray:
         """Forget everything, or, when there is something wrong, nothing; returns the rows to learn."""
         self._validate_params()
-        before = dict(self.__dict__)
-        try:
+        with all_or_nothing(self):
             X = rows_to_learn(self, X, reset=True)
             bounds = self._first_bounds(X)
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
         self.__dict__.pop("labels_", None)
         self._model, self.bounds_ = new_model(X.shape[1]), bounds
         return X

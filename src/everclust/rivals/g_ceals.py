@@ -2,42 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
+from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans
 from sklearn.preprocessing import StandardScaler
 
-from .autoencoder import (
-    Autoencoder,
-    Pretraining,
-    arrays_of,
-    codes_of,
-    encoded,
-    in_chunks,
-    optimiser,
-    pretrained,
-    tensors_of,
-)
-from .deep_estimator import (
-    AT_LEAST_1,
-    NOT_NEGATIVE,
-    SHARED_CONSTRAINTS,
-    all_or_nothing,
-    inner_sizes,
-    refuse_few_rows,
-    used_first,
-)
-from .g_ceals_training import Mixture, Tuning, balanced_batches, fine_tuning, memberships, new_mixture
-from .pytorch import device_called, generator_from, seed_from, to_array, to_tensor, watched
-from .streaming import rows_to_learn, rows_to_predict
+from ..intake import rows_to_predict
+from .autoencoder import Pretraining, arrays_of, in_chunks, optimiser, tensors_of
+from .deep_estimator import AT_LEAST_1, NOT_NEGATIVE, SHARED_CONSTRAINTS, DeepMixin
+from .g_ceals_training import Tuning, balanced_batches, fine_tuning, memberships, new_mixture
+from .pytorch import device_called, generator_from, seed_from, to_array, to_tensor
 
 if TYPE_CHECKING:
     import torch
 
 
-class GCEALS(ClusterMixin, BaseEstimator):
+class GCEALS(DeepMixin, ClusterMixin, BaseEstimator):
     """Deep clustering of tables by weighted Gaussian clusters in the code of an autoencoder.
 
     Gaussian Cluster Embedding in Autoencoder Latent Space: an autoencoder is trained; k-means finds
@@ -137,6 +119,7 @@ class GCEALS(ClusterMixin, BaseEstimator):
         "stop_factor": [NOT_NEGATIVE],
     }
 
+    _of_centres = ("centroids_", "variances_", "weights_")
     centroids_: np.ndarray
     variances_: np.ndarray
     weights_: np.ndarray
@@ -174,45 +157,6 @@ class GCEALS(ClusterMixin, BaseEstimator):
         self.progress = progress
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Train the autoencoder, find the centroids, train both.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        with all_or_nothing(self):
-            X = rows_to_learn(self, X, reset=True)
-            refuse_few_rows(X, self.n_clusters)
-            self.scaler_ = StandardScaler().fit(X) if self.standardize else None
-            self._train(to_tensor(self._scaled(X), device_called(self.device)))
-            winners = to_array(self._memberships(X).argmax(1))
-            order = used_first(winners, len(self.centroids_))
-            for name in ("centroids_", "variances_", "weights_"):
-                setattr(self, name, getattr(self, name)[order])
-            self.labels_ = np.argsort(order)[winners]
-            self.n_nodes_, self.n_clusters_ = len(order), len(np.unique(winners))
-        return self
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Cluster of each row: the one of the largest membership. The model is not changed.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-        """
-        return self.predict_proba(X).argmax(axis=1)
-
     def predict_proba(self, X: Any) -> np.ndarray:
         """Membership of each row in each cluster.
 
@@ -224,54 +168,33 @@ class GCEALS(ClusterMixin, BaseEstimator):
         -------
         memberships : ndarray of shape (n_samples, n_nodes_)
         """
-        return to_array(self._memberships(rows_to_predict(self, X)))
+        return to_array(self._closeness(rows_to_predict(self, X)))
 
-    def encode(self, X: Any) -> np.ndarray:
-        """Code of each row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        codes : ndarray of shape (n_samples, n_latent)
-        """
-        return to_array(codes_of(self.encoder_, self._scaled(rows_to_predict(self, X)), self.device))
-
-    def _train(self, X: torch.Tensor) -> None:
+    def _train(self, X: np.ndarray) -> None:
         """All stages, in their order."""
+        self.scaler_ = StandardScaler().fit(X) if self.standardize else None
+        rows = to_tensor(self._scaled(X), device_called(self.device))
         seed = seed_from(self.random_state)
         generator = generator_from(seed)
         plan = Pretraining(self.pretraining_epochs, self.batch_size, self.learning_rate)
-        autoencoder, self.pretraining_losses_ = pretrained(
-            X, inner_sizes(self), plan, generator, bar="pretraining" if self.progress else None
-        )
-        codes = to_array(encoded(autoencoder.encoder, X)).astype(float)
+        autoencoder, codes = self._pretrained(rows, plan, generator)
         kmeans = KMeans(self.n_clusters, n_init=1, random_state=seed).fit(codes)
-        mixture = new_mixture(kmeans.cluster_centers_, generator, X.device)
+        mixture = new_mixture(kmeans.cluster_centers_, generator, rows.device)
         batches = balanced_batches(kmeans.labels_, self.batch_size, generator)
-        self._fine_tune(autoencoder, mixture, X, batches)
+        tensors = [*tensors_of(*autoencoder, mixture.head), mixture.centroids, mixture.spreads]
+        adam = optimiser(tensors, self.learning_rate)
+        tuning = Tuning(self.training_epochs, self.update_interval, self.gamma, self.stop_factor)
+        self._train_jointly(fine_tuning(autoencoder, mixture, rows, batches, adam, tuning))
+        self.stop_epoch_, self.stop_reason_ = len(self.clustering_losses_), mixture.stopped
         self.encoder_ = arrays_of(autoencoder.encoder)
         self.centroids_, self.variances_ = to_array(mixture.centroids), to_array(mixture.variances())
         self.weights_ = to_array(mixture.weights)
 
-    def _fine_tune(self, autoencoder: Autoencoder, mixture: Mixture, X: torch.Tensor, batches: Any) -> None:
-        tensors = [*tensors_of(*autoencoder, mixture.head), mixture.centroids, mixture.spreads]
-        adam = optimiser(tensors, self.learning_rate)
-        plan = Tuning(self.training_epochs, self.update_interval, self.gamma, self.stop_factor)
-        self.reconstruction_losses_, self.clustering_losses_ = watched(
-            fine_tuning(autoencoder, mixture, X, batches, adam, plan),
-            self.training_epochs,
-            ("reconstruction", "clustering"),
-            bar="training" if self.progress else None,
-        )
-        self.stop_epoch_, self.stop_reason_ = len(self.clustering_losses_), mixture.stopped
-
     def _scaled(self, X: np.ndarray) -> np.ndarray:
         return X if self.scaler_ is None else self.scaler_.transform(X)
 
-    def _memberships(self, X: np.ndarray) -> torch.Tensor:
-        codes = codes_of(self.encoder_, self._scaled(X), self.device)
+    def _closeness(self, X: np.ndarray) -> torch.Tensor:
+        """Memberships."""
+        codes = self._codes(X)
         centroids, variances = (to_tensor(a, codes.device) for a in (self.centroids_, self.variances_))
         return in_chunks(lambda part: memberships(part, centroids, variances), codes)

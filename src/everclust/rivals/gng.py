@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from .gng_loop import Rules, State, learn, new_state, start_from
-from .graph import components, edges, size_of
+from .graph_readout import GraphMixin
 from .prototypes import nearest, positions
-from .streaming import rows_to_learn, rows_to_predict
 
 UNLIMITED = 2**62
 
 
-class GNG(ClusterMixin, BaseEstimator):
+class GNG(GraphMixin, ClusterMixin, BaseEstimator):
     """Growing Neural Gas: incremental clustering by a graph that learns the topology of the data.
 
     Every sample draws the nearest node and its neighbours closer and joins the two nearest nodes by an edge.
@@ -119,58 +117,8 @@ class GNG(ClusterMixin, BaseEstimator):
         self.init = init
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Forget everything and learn X, row by row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples, in the order in which they arrive.
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        self._validate_params()
-        X = rows_to_learn(self, X, reset=True)
-        self._state = learn(self._begin(X), X, self._rules())
-        self.labels_ = self._labels(X)
-        return self
-
-    def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Go on learning, with one row or many.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The next samples, in the order in which they arrive. All of them are learnt, or, when there
-            is something wrong with one, none.
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        self._validate_params()
-        is_new = not self.__sklearn_is_fitted__()
-        X = rows_to_learn(self, X, reset=is_new)
-        self.__dict__.pop("labels_", None)
-        self._state = learn(self._begin(X) if is_new else self._state, X, self._rules())
-        return self
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Cluster of each row: that of the nearest node. The model is not changed.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-        """
-        return self._labels(rows_to_predict(self, X))
+    def _learn(self, X: np.ndarray, first: bool) -> None:
+        self._state = learn(self._begin(X) if first else self._state, X, self._rules())
 
     def _begin(self, X: np.ndarray) -> State:
         state = new_state(X.shape[1])
@@ -190,42 +138,15 @@ class GNG(ClusterMixin, BaseEstimator):
             max_nodes=UNLIMITED if self.max_nodes is None else int(self.max_nodes),
         )
 
-    def _labels(self, X: np.ndarray) -> np.ndarray:
-        return self.node_labels_[nearest(self._state.blocks, self.n_nodes_, X)]
-
-    def _fitted(self) -> State:
-        check_is_fitted(self)
-        return self._state
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_state" in self.__dict__
-
-    @property
-    def n_nodes_(self) -> int:
-        """Number of nodes."""
-        return int(size_of(self._fitted().graph).n_nodes)
-
-    @property
-    def n_clusters_(self) -> int:
-        """Number of clusters."""
-        return components(self._fitted().graph)[1]
+    def _nearest(self, X: np.ndarray) -> np.ndarray:
+        return nearest(self._state.blocks, self.n_nodes_, X)
 
     @property
     def n_samples_seen_(self) -> int:
         """Number of samples learnt; a single one waits as a node until there is a second."""
-        return int(self._fitted().clock["n_seen"][0]) or 1
+        return super().n_samples_seen_ or 1
 
     @property
     def prototypes_(self) -> np.ndarray:
         """Positions of the nodes, in order of creation."""
         return positions(self._fitted().blocks, self.n_nodes_)
-
-    @property
-    def edges_(self) -> np.ndarray:
-        """Pairs of nodes joined by an edge."""
-        return edges(self._fitted().graph)[0]
-
-    @property
-    def node_labels_(self) -> np.ndarray:
-        """Cluster of each node."""
-        return components(self._fitted().graph)[0]

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.jit import jit, kernel, record
+from ..core.jit import jit, record
 
 NONE = -1
 ROOM = 64  # nodes and edges that a new graph has room for
@@ -101,13 +101,6 @@ def find(graph, i, j):
     while h != NONE and graph.end[h] != b:
         h = graph.after[h]
     return h if h == NONE or a == i else h ^ 1
-
-
-@jit
-def age_of(graph, i, j):
-    """Age of the edge i–j, or NONE if there is no such edge."""
-    h = find(graph, i, j)
-    return NONE if h == NONE else graph.age[h >> 1]
 
 
 @jit
@@ -203,17 +196,6 @@ def ages_of(graph, k, out):  # INOUT out
 
 
 @jit
-def neighbours_of(graph, k, out):  # INOUT out
-    """Write down the neighbours of node k; returns how many."""
-    n, h = 0, graph.first[k]
-    while h != NONE:
-        out[n] = graph.end[h]
-        n += 1
-        h = graph.after[h]
-    return n
-
-
-@jit
 def cut_older(graph, k, limit, lost):  # INOUT graph, lost
     """Remove node k's edges that are older than the limit.
 
@@ -254,47 +236,9 @@ def drop_nodes(graph, keep):  # INOUT graph
     return n_kept
 
 
-@jit
-def flood(graph, k, name, component, stack):  # INOUT component, stack
-    """Name all nodes that can be reached from k; those with another name than NONE are not entered."""
-    component[k] = name
-    stack[0] = k
-    n = 1
-    while n > 0:
-        n -= 1
-        h = graph.first[stack[n]]
-        while h != NONE:
-            j = graph.end[h]
-            if component[j] == NONE:
-                component[j] = name
-                stack[n] = j
-                n += 1
-            h = graph.after[h]
-
-
-@kernel
-def number_components(graph, component):  # INOUT component
-    """Number the connected components by their lowest node, from 0; returns how many there are."""
-    n_nodes, n = graph.size[0].n_nodes, 0
-    stack = np.empty(n_nodes, np.int64)  # not the graph's own memory: threads may ask at the same time
-    component[:n_nodes] = NONE
-    for k in range(n_nodes):
-        if component[k] == NONE:
-            flood(graph, k, n, component, stack)
-            n += 1
-    return n
-
-
 def size_of(graph: Graph) -> Any:
     """The counts by name, readable from plain Python."""
     return graph.size.view(np.recarray)[0]
-
-
-def components(graph: Graph) -> tuple[np.ndarray, int]:
-    """Connected component of every node, numbered by their lowest nodes from 0; and how many there are."""
-    component = np.empty(size_of(graph).n_nodes, np.int64)
-    n = number_components(graph, component)
-    return component, n
 
 
 def edges(graph: Graph) -> tuple[np.ndarray, np.ndarray]:

@@ -4,25 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 _PROC = Path("/proc")
 _CGROUPS = Path("/sys/fs/cgroup")
 GIGABYTE = 1e9
-
-
-@contextmanager
-def all_or_nothing(estimator: Any) -> Iterator[None]:
-    """Leave an estimator exactly as it was when anything goes wrong inside."""
-    before = dict(vars(estimator))
-    try:
-        yield
-    except BaseException:
-        vars(estimator).clear()
-        vars(estimator).update(before)
-        raise
 
 
 def refuse_beyond_memory(n_bytes: int, purpose: str, advice: str) -> None:

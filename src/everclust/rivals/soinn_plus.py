@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted
 
-from .graph import components, edges, size_of
+from .graph_readout import GraphMixin
 from .prototypes import nearest, positions
 from .soinn_plus_loop import learn
 from .soinn_plus_state import Rules, State, new_state
-from .streaming import rows_to_learn, rows_to_predict
 
 NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 
 
-class SOINNPlus(ClusterMixin, BaseEstimator):
+class SOINNPlus(GraphMixin, ClusterMixin, BaseEstimator):
     """SOINN+: incremental clustering of noisy streams by a self-organising network, without tuning.
 
     A sample that is farther from its two nearest nodes than their neighbours are becomes a node of its own.
@@ -104,58 +102,8 @@ class SOINNPlus(ClusterMixin, BaseEstimator):
         self.neighbour_divisor = neighbour_divisor
         self.reference_quirks = reference_quirks
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Forget everything and learn X, row by row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples, in the order in which they arrive.
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        self._validate_params()
-        X = rows_to_learn(self, X, reset=True)
-        self._state = learn(new_state(X.shape[1]), X, self._rules())
-        self.labels_ = self._labels(X)
-        return self
-
-    def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Go on learning, with one row or many.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The next samples, in the order in which they arrive. All of them are learnt, or, when there
-            is something wrong with one, none.
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        self._validate_params()
-        is_new = not self.__sklearn_is_fitted__()
-        X = rows_to_learn(self, X, reset=is_new)
-        self.__dict__.pop("labels_", None)
-        self._state = learn(new_state(X.shape[1]) if is_new else self._state, X, self._rules())
-        return self
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Cluster of each row: that of the nearest node. The model is not changed.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-        """
-        return self._labels(rows_to_predict(self, X))
+    def _learn(self, X: np.ndarray, first: bool) -> None:
+        self._state = learn(new_state(X.shape[1]) if first else self._state, X, self._rules())
 
     def _rules(self) -> Rules:
         return Rules(
@@ -166,30 +114,8 @@ class SOINNPlus(ClusterMixin, BaseEstimator):
             sums_indices=bool(self.reference_quirks),
         )
 
-    def _labels(self, X: np.ndarray) -> np.ndarray:
-        return self.node_labels_[nearest(self._state.blocks, self.n_nodes_, X)]
-
-    def _fitted(self) -> State:
-        check_is_fitted(self)
-        return self._state
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_state" in self.__dict__
-
-    @property
-    def n_nodes_(self) -> int:
-        """Number of nodes."""
-        return int(size_of(self._fitted().graph).n_nodes)
-
-    @property
-    def n_clusters_(self) -> int:
-        """Number of clusters."""
-        return components(self._fitted().graph)[1]
-
-    @property
-    def n_samples_seen_(self) -> int:
-        """Number of samples learnt."""
-        return int(self._fitted().clock["n_seen"][0])
+    def _nearest(self, X: np.ndarray) -> np.ndarray:
+        return nearest(self._state.blocks, self.n_nodes_, X)
 
     @property
     def prototypes_(self) -> np.ndarray:
@@ -200,13 +126,3 @@ class SOINNPlus(ClusterMixin, BaseEstimator):
     def usage_(self) -> np.ndarray:
         """How many samples each node has won, its first one included."""
         return self._fitted().node["wins"][: self.n_nodes_].copy()
-
-    @property
-    def edges_(self) -> np.ndarray:
-        """Pairs of nodes joined by an edge."""
-        return edges(self._fitted().graph)[0]
-
-    @property
-    def node_labels_(self) -> np.ndarray:
-        """Cluster of each node."""
-        return components(self._fitted().graph)[0]

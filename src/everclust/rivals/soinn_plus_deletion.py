@@ -10,7 +10,8 @@ import numpy as np
 from ..core.jit import jit
 from ..core.quantiles import hazen
 from . import prototypes
-from .graph import NONE, cut_older, drop_nodes, flood
+from .graph import NONE, cut_older, drop_nodes
+from .graph_components import flood
 
 MAD_SCALE = 1.482602218505602  # from the median of absolute deviations to the deviation of a normal sample
 

@@ -11,11 +11,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from threadpoolctl import threadpool_limits
 
+from ..intake import all_or_nothing, rows_to_learn, rows_to_predict
 from .density_peaks import dense_points
 from .distances import chunks, distances, points
-from .memory import all_or_nothing, refuse_beyond_memory
+from .memory import refuse_beyond_memory
 from .possibilistic import Clusters, Pull, eliminate, fuzzy_c_means, memberships, winners
-from .streaming import rows_to_learn, rows_to_predict
 
 STARTS = 3  # centres for each dense point
 MATRICES = 5  # of centres × samples that are held at a time, at most

@@ -4,36 +4,17 @@ from __future__ import annotations
 
 from itertools import islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
+from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils._param_validation import StrOptions
 
-from .autoencoder import (
-    Pretraining,
-    arrays_of,
-    codes_of,
-    encoded,
-    in_chunks,
-    optimiser,
-    pretrained,
-    tensors_of,
-)
+from ..intake import rows_to_predict
+from .autoencoder import Pretraining, arrays_of, in_chunks, optimiser, tensors_of
 from .birch_centres import adaptive_birch, birch
-from .deep_estimator import (
-    AT_LEAST_0,
-    AT_LEAST_1,
-    NOT_NEGATIVE,
-    POSITIVE,
-    SHARED_CONSTRAINTS,
-    all_or_nothing,
-    inner_sizes,
-    refuse_few_rows,
-    used_first,
-)
-from .pytorch import device_called, generator_from, seed_from, to_array, to_tensor, watched
-from .streaming import rows_to_learn, rows_to_predict
+from .deep_estimator import AT_LEAST_0, AT_LEAST_1, NOT_NEGATIVE, POSITIVE, SHARED_CONSTRAINTS, DeepMixin
+from .pytorch import device_called, generator_from, seed_from, to_array, to_tensor
 from .tabledc_training import Objective, joint_training, similarities
 
 if TYPE_CHECKING:
@@ -47,7 +28,7 @@ AUTHORS = MappingProxyType(
 _FIRST_CENTRES = {"adaptive_birch": adaptive_birch, "birch": birch}
 
 
-class TableDC(ClusterMixin, BaseEstimator):
+class TableDC(DeepMixin, ClusterMixin, BaseEstimator):
     """Deep clustering of tables by heavy-tailed similarities in the code of an autoencoder.
 
     An autoencoder is trained; BIRCH finds centres among its codes; then network and centres are trained
@@ -150,6 +131,7 @@ class TableDC(ClusterMixin, BaseEstimator):
         "gamma": [POSITIVE],
     }
 
+    _of_centres = ("centres_",)
     centres_: np.ndarray
 
     def __init__(
@@ -191,43 +173,6 @@ class TableDC(ClusterMixin, BaseEstimator):
         self.progress = progress
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Train the autoencoder, find the centres, train both.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        with all_or_nothing(self):
-            X = rows_to_learn(self, X, reset=True)
-            refuse_few_rows(X, self.n_clusters)
-            self._train(to_tensor(X, device_called(self.device)))
-            winners = to_array(self._similarities(X).argmax(1))
-            order = used_first(winners, len(self.centres_))
-            self.centres_ = self.centres_[order]
-            self.labels_ = np.argsort(order)[winners]
-            self.n_nodes_, self.n_clusters_ = len(order), len(np.unique(winners))
-        return self
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Centre nearest to the code of each row. The model is not changed.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-        """
-        return to_array(self._similarities(rows_to_predict(self, X)).argmax(1))
-
     def predict_proba(self, X: Any) -> np.ndarray:
         """Soft assignment of each row to each centre.
 
@@ -242,36 +187,17 @@ class TableDC(ClusterMixin, BaseEstimator):
         -------
         assignments : ndarray of shape (n_samples, n_nodes_)
         """
-        return to_array(self._similarities(rows_to_predict(self, X)).softmax(1))
+        return to_array(self._closeness(rows_to_predict(self, X)).softmax(1))
 
-    def encode(self, X: Any) -> np.ndarray:
-        """Code of each row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        codes : ndarray of shape (n_samples, n_latent)
-        """
-        return to_array(codes_of(self.encoder_, rows_to_predict(self, X), self.device))
-
-    def _train(self, X: torch.Tensor) -> None:
+    def _train(self, X: np.ndarray) -> None:
         """All stages, in their order."""
+        rows = to_tensor(X, device_called(self.device))
         generator = generator_from(seed_from(self.random_state))
-        autoencoder, self.pretraining_losses_ = pretrained(
-            X, inner_sizes(self), self._plan(), generator, bar="pretraining" if self.progress else None
-        )
-        codes = to_array(encoded(autoencoder.encoder, X)).astype(float)
-        centres = to_tensor(_FIRST_CENTRES[self.init](codes, self.n_clusters), X.device).requires_grad_()
+        autoencoder, codes = self._pretrained(rows, self._plan(), generator)
+        centres = to_tensor(_FIRST_CENTRES[self.init](codes, self.n_clusters), rows.device).requires_grad_()
         adam = optimiser([*tensors_of(*autoencoder), centres], self.learning_rate)
-        self.reconstruction_losses_, self.clustering_losses_ = watched(
-            islice(joint_training(autoencoder, centres, X, self._goal(), adam), self.training_epochs),
-            self.training_epochs,
-            ("reconstruction", "clustering"),
-            bar="training" if self.progress else None,
-        )
+        steps = joint_training(autoencoder, centres, rows, self._goal(), adam)
+        self._train_jointly(islice(steps, self.training_epochs))
         self.encoder_, self.centres_ = arrays_of(autoencoder.encoder), to_array(centres)
 
     def _plan(self) -> Pretraining:
@@ -287,7 +213,8 @@ class TableDC(ClusterMixin, BaseEstimator):
     def _goal(self) -> Objective:
         return Objective(self.covariance_scale, self.gamma, self.kl_weight)
 
-    def _similarities(self, X: np.ndarray) -> torch.Tensor:
-        codes = codes_of(self.encoder_, X, self.device)
+    def _closeness(self, X: np.ndarray) -> torch.Tensor:
+        """Similarities."""
+        codes = self._codes(X)
         centres = to_tensor(self.centres_, codes.device)
         return in_chunks(lambda part: similarities(part, centres, self._goal()), codes)

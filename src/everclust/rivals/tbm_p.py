@@ -10,11 +10,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils._param_validation import Interval
 
+from ..intake import rows_to_learn, rows_to_predict
 from .correlation import standardise
 from .fuzzy_art import complement_code
-from .graph import components, edges
+from .graph import edges
+from .graph_components import components
 from .scaling import observed_bounds, rescale
-from .streaming import rows_to_learn, rows_to_predict
 from .topo_art import nearest_prototypes, train
 from .topo_module import Rules, n_prototypes, prototypes
 

@@ -10,9 +10,9 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from ..intake import all_or_nothing, rows_to_learn, rows_to_predict
 from .distances import Points, chunks, distances, points
-from .memory import all_or_nothing, refuse_beyond_memory
-from .streaming import rows_to_learn, rows_to_predict
+from .memory import refuse_beyond_memory
 from .torque_cut import count_abnormal, partition, weigh
 from .torque_sources import connect_by_matrix, connect_by_rows, distance_matrix
 
