@@ -189,6 +189,17 @@ def test_limits_and_crashes_are_rows_and_never_stop_the_rest(store):
     assert summary.statuses == {"ok": 2, "timeout": 1, "memory": 1, "failed": 2}
 
 
+def test_what_took_too_long_once_is_not_begun_again(store):
+    jobs = plan(["toy-sleep", "toy-cut"], ["flowers"], ["stationary"], 3)
+    run(jobs, store, limit_seconds=1.5)
+    isolation.stop()
+    rows = {(row["algorithm"], row["seed"]): row["error"] for row in store.results()}
+    assert [rows["toy-cut", seed] for seed in (1, 2, 3)] == [None] * 3
+    assert rows["toy-sleep", 1] == "Not finished after 1.5 s."
+    for seed in (2, 3):
+        assert rows["toy-sleep", seed] == "Not begun: another run was not finished after 1.5 s."
+
+
 def test_a_worker_that_dies_takes_nothing_with_it(store):
     jobs = plan(["toy-cut", "toy-vanish"], ["flowers"], ["stationary"], 1)
     jobs += [Job("toy-cut", "flowers", "stationary", seed) for seed in range(2, 9)]

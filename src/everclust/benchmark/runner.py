@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from itertools import islice
 
 from joblib import Parallel, delayed
 from joblib.parallel import get_active_backend
@@ -118,6 +119,8 @@ def remaining(jobs: Iterable[Job], store: Store, *, retry: bool = False) -> list
 def results(jobs: list[Job], *, n_jobs: int = 1, limits: Limits | None = None) -> Iterator[Result]:
     """Do jobs and yield what comes out, in the order in which they finish.
 
+    First runs come first. Where one takes too long, further runs of the same are not begun.
+
     Parameters
     ----------
     jobs : list of Job
@@ -129,27 +132,47 @@ def results(jobs: list[Job], *, n_jobs: int = 1, limits: Limits | None = None) -
     result : Result
     """
     limits = limits or Limits()
-    left = {job: algorithm_called(job.algorithm) for job in jobs}
-    try:
-        for result in _in_parallel(dict(left), n_jobs, None if limits == Limits() else limits):
+    left = {job: algorithm_called(job.algorithm) for job in sorted(jobs, key=lambda job: job.seed)}
+    slow: set[tuple[str, ...]] = set()  # of these a run took too long, and so would the others
+
+    def worth_trying() -> Iterator[tuple[Job, Algorithm]]:
+        return ((job, algorithm) for job, algorithm in list(left.items()) if _kind(job) not in slow)
+
+    def finished(results: Iterable[Result]) -> Iterator[Result]:
+        for result in results:
             del left[result.job]
+            if result.status == "timeout":
+                slow.add(_kind(result.job))
             yield result
+
+    try:
+        yield from finished(_in_parallel(worth_trying(), n_jobs, None if limits == Limits() else limits))
     except BrokenProcessPool:  # a job took its worker with it: the rest each where it can do no harm
-        yield from _in_parallel(left, n_jobs, limits)
+        yield from finished(_in_parallel(worth_trying(), n_jobs, limits))
+    for job in left:
+        yield Result(job, "timeout", f"Not begun: another run was not finished after {limits.seconds:g} s.")
 
 
-def _in_parallel(jobs: dict[Job, Algorithm], n_jobs: int, limits: Limits | None) -> Iterator[Result]:
+def _kind(job: Job) -> tuple[str, ...]:
+    return job.algorithm, job.dataset, job.setting, job.params_json
+
+
+def _in_parallel(
+    jobs: Iterable[tuple[Job, Algorithm]], n_jobs: int, limits: Limits | None
+) -> Iterator[Result]:
+    """The jobs are asked for one by one, when there is somebody to do them."""
     folder = str(data_folder())
-    calls = [delayed(_work)(job, algorithm, limits, folder) for job, algorithm in jobs.items()]
+    calls = (delayed(_work)(job, algorithm, limits, folder) for job, algorithm in jobs)
     backend, _ = get_active_backend()
     if getattr(backend, "supports_return_generator", False):
         # One by one: a batch would be lost as a whole when the run is killed.
-        yield from Parallel(n_jobs, return_as="generator_unordered", batch_size=1)(calls)
+        parallel = Parallel(n_jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs")
+        yield from parallel(calls)
         return
     parallel = Parallel(n_jobs, batch_size=1)
     step = AT_ONCE * max(1, backend.effective_n_jobs(n_jobs))
-    for start in range(0, len(calls), step):
-        yield from parallel(calls[start : start + step])
+    while some := list(islice(calls, step)):
+        yield from parallel(some)
 
 
 def _work(job: Job, algorithm: Algorithm, limits: Limits | None, folder: str) -> Result:
