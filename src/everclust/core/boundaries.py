@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .jit import jit, jit_allocating
+from .communities import counting_sort
+from .jit import COARSE, jit, jit_allocating
 
 EXTENT = math.sqrt(12.0)  # of a uniform distribution, in standard deviations
 
@@ -100,20 +101,6 @@ def sort_by_group(links, group, n_groups):
 
 
 @jit_allocating
-def counting_sort(key, n_keys):
-    """(where each key starts, indices by key)."""
-    start = np.zeros(n_keys + 1, np.int64)
-    for k in key:
-        start[k + 1] += 1
-    start = np.cumsum(start)
-    fill, order = start.copy(), np.empty(key.shape[0], np.int64)
-    for i in range(key.shape[0]):
-        order[fill[key[i]]] = i
-        fill[key[i]] += 1
-    return start, order
-
-
-@jit_allocating
 def count_boundary(links, group, n_groups):
     """[a, b]: nodes of group a that hand over to group b."""
     n = np.zeros((n_groups, n_groups))
@@ -163,15 +150,23 @@ def flow(position, links, g, inside, c, u, scratch):  # INOUT scratch
     return total / (EXTENT * math.sqrt(variance)), 2.0 * total / reach if reach > 0.0 else 0.0
 
 
+def _dot(a, b):
+    total = 0.0
+    for j in range(a.shape[0]):
+        total += a[j] * b[j]
+    return total
+
+
+dot = jit(_dot, COARSE)  # coordinates along a line, for their spread
+
+
 @jit
 def project(position, g, inside, c, u, x):  # INOUT x
     """Coordinates of a group's nodes along u; returns their g-weighted mean and variance."""
     weight = mean = squares = 0.0
     for m in range(inside.node_start[c], inside.node_start[c + 1]):
         k = inside.node[m]
-        x[k] = 0.0
-        for j in range(u.shape[0]):
-            x[k] += position[k, j] * u[j]
+        x[k] = dot(position[k], u)
         weight += g[k]
         delta = x[k] - mean
         mean += delta * g[k] / weight

@@ -182,16 +182,12 @@ def aggregate(graph, group, n_groups):
     between = np.empty((graph.other.shape[0], 3), np.int64)
     n = 0
     # Members of a group one after the other, so that each row is added up in one go.
-    order = np.argsort(group, kind="mergesort")
+    start, order = counting_sort(group, n_groups)
     towards = np.zeros(n_groups, np.int64)
-    k = 0
-    while k < order.shape[0]:
-        a = group[order[k]]
-        while k < order.shape[0] and group[order[k]] == a:
-            i = order[k]
+    for a in range(n_groups):
+        for i in order[start[a] : start[a + 1]]:
             for e in range(graph.start[i], graph.start[i + 1]):
                 towards[group[graph.other[e]]] += graph.amount[e]
-            k += 1
         for b in range(a + 1, n_groups):
             if towards[b] > 0:
                 between[n, 0], between[n, 1], between[n, 2] = a, b, towards[b]
@@ -202,6 +198,20 @@ def aggregate(graph, group, n_groups):
         strength[group[i]] += graph.strength[i]
     rows = new_graph(between[:n], n_groups)
     return Graph(rows.start, rows.other, rows.amount, strength)
+
+
+@jit_allocating
+def counting_sort(key, n_keys):
+    """(where each key starts, indices by key)."""
+    start = np.zeros(n_keys + 1, np.int64)
+    for k in key:
+        start[k + 1] += 1
+    start = np.cumsum(start)
+    fill, order = start.copy(), np.empty(key.shape[0], np.int64)
+    for i in range(key.shape[0]):
+        order[fill[key[i]]] = i
+        fill[key[i]] += 1
+    return start, order
 
 
 class Path(NamedTuple):
@@ -282,7 +292,8 @@ class Seating(NamedTuple):
     size: np.ndarray  # nodes of every group
     mass: np.ndarray  # Σ g of every group
     centre: np.ndarray
-    away: np.ndarray  # distance of every node to every centre
+    away: np.ndarray  # distance of every centre to every node
+    nearest: np.ndarray  # distance of every node to the nearest centre of another group
     weight: np.ndarray  # ω
 
 
@@ -297,7 +308,8 @@ def new_seating(graph, group, n_groups, linked, prototype, weight):
         np.zeros(n_groups, np.int64),
         np.zeros(n_groups),
         np.zeros((n_groups, prototype.shape[1])),
-        np.empty((n, n_groups)),
+        np.empty((n_groups, n)),
+        np.empty(n),
         weight,
     )
     for i in range(n):
@@ -328,7 +340,7 @@ quick_distance = jit(_quick_distance, COARSE)  # for means over many nodes, whic
 def measure_centre(seating, a):  # INOUT seating.away
     """Distances to one centre."""
     for i in range(seating.g.shape[0]):
-        seating.away[i, a] = quick_distance(seating.position[i], seating.centre[a], seating.weight)
+        seating.away[a, i] = quick_distance(seating.position[i], seating.centre[a], seating.weight)
 
 
 @jit
@@ -347,20 +359,29 @@ def seat_together(seating, a, b):  # INOUT seating
 
 
 @jit
-def silhouette(seating, alive):
+def silhouette(seating, alive):  # INOUT seating.nearest
     """Simplified silhouette: Σ g_i·(b_i − a_i)/max(a_i, b_i) / Σ g_i."""
+    for i in range(seating.g.shape[0]):
+        seating.nearest[i] = np.inf
+    for a in range(alive.shape[0]):
+        if alive[a]:
+            compare(seating.nearest, seating.away[a], seating.group, a)
     total, weights = 0.0, 0.0
     for i in range(seating.g.shape[0]):
-        home = seating.group[i]
-        own = seating.away[i, home] if seating.size[home] > 1 else 0.0
-        nearest = np.inf
-        for a in range(alive.shape[0]):
-            if alive[a] and a != home:
-                nearest = min(nearest, seating.away[i, a])
+        home, nearest = seating.group[i], seating.nearest[i]
+        own = seating.away[home, i] if seating.size[home] > 1 else 0.0
         weights += seating.g[i]
         if own != nearest:
             total += seating.g[i] * (nearest - own) / max(own, nearest)
     return total / weights
+
+
+@jit
+def compare(nearest, away, group, a):  # INOUT nearest
+    """Centre a is nearer to some nodes of other groups. Many of them in one go, since none is left out."""
+    for i in range(nearest.shape[0]):
+        here = np.inf if group[i] == a else away[i]
+        nearest[i] = here if here < nearest[i] else nearest[i]
 
 
 @jit_allocating
