@@ -25,9 +25,11 @@ from .benchmark.runner import Summary, remaining
 from .benchmark.runner import run as run_jobs
 from .benchmark.search import LIMIT_SECONDS, TRIALS, tuned
 from .benchmark.store import Store, StoreError
+from .quantity import quantity
 
 STORE = Path("everclust_bench.sqlite")
 SHOWN = 5  # errors
+MISSING_EXTRA = 3  # as everywhere on the command line
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 bench = typer.Typer(no_args_is_help=True, help="Reproduce the paper's comparison.")
@@ -145,7 +147,8 @@ def compare(
             table.add_row(mean.algorithm, mean.dataset, mean.setting, mean.measure, *values)
         if table.row_count:
             Console().print(table)
-        Console().print(f"{table.row_count} of {len(found)} means differ.", soft_wrap=True)
+        differ = quantity(len(found), "mean differs", "means differ")
+        Console().print(f"{table.row_count} of {differ}.", soft_wrap=True)
 
 
 @contextmanager
@@ -158,7 +161,7 @@ def _told() -> Iterator[None]:
         raise typer.Exit(130) from None
     except (DataSetError, StoreError, ValueError, ImportError) as error:
         _complain(str(error))
-        raise typer.Exit(1) from None
+        raise typer.Exit(MISSING_EXTRA if isinstance(error, ImportError) else 1) from None
 
 
 def _complain(sentence: str) -> None:
@@ -176,13 +179,13 @@ def _progress(todo: list[Job]) -> Iterator[tuple[Callable[[Result], None], Count
     errors: Counter[str] = Counter()
     done = Counter[str]()
     with Progress(*columns, console=Console(stderr=True), speed_estimate_period=600) as display:
-        task = display.add_task(f"0 of {len(todo)} jobs", total=sum(map(cost, todo)))
+        task = display.add_task(f"0 of {quantity(len(todo), 'job')}", total=sum(map(cost, todo)))
 
         def progress(result: Result) -> None:
             done[result.status] += 1
             if result.status != "ok":
                 errors[f"{result.job.dataset}: {result.error}"] += 1
-            words = f"{done.total()} of {len(todo)} jobs, now {result.job.dataset}"
+            words = f"{done.total()} of {quantity(len(todo), 'job')}, now {result.job.dataset}"
             display.update(task, advance=cost(result.job), description=words)
 
         yield progress, errors
@@ -191,9 +194,10 @@ def _progress(todo: list[Job]) -> Iterator[tuple[Callable[[Result], None], Count
 def _show(summary: Summary, errors: Counter[str]) -> None:
     """Say what became of the jobs; failures are an error, N/A is not."""
     for error, n in errors.most_common(SHOWN):
-        _complain(f"{error} ({n} jobs)")
+        _complain(f"{error} ({quantity(n, 'job')})")
     if len(errors) > SHOWN:
-        _complain(f"… and {len(errors) - SHOWN} other reasons, which are in the store.")
+        others = quantity(len(errors) - SHOWN, "other reason, which is", "other reasons, which are")
+        _complain(f"… and {others} in the store.")
     counts = ", ".join(f"{n} {status}" for status, n in summary.statuses.items()) or "nothing to do"
     Console().print(f"{counts}; {summary.skipped} done before; {summary.seconds:.1f} s.", soft_wrap=True)
     if summary.statuses.get("failed"):

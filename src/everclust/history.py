@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .estimator import IDAT
+from .quantity import quantity
 
 if TYPE_CHECKING:
     import pandas
@@ -73,7 +74,8 @@ class History:
         return len(self._records)
 
     def __repr__(self) -> str:
-        return f"<History: {len(self)} records, one every {self.every} samples>"
+        often = "sample" if self.every == 1 else quantity(self.every, "sample")
+        return f"<History: {quantity(len(self), 'record')}, one every {often}>"
 
     @property
     def n_samples_seen(self) -> np.ndarray:

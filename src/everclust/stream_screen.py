@@ -1,29 +1,28 @@
-"""What the stream commands say: progress, warnings, results, and why something is wrong."""
+"""How the stream commands speak: results, warnings, what is wrong, and the code with which they leave."""
 
 from __future__ import annotations
 
+import errno
 import json
 import signal
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from .stream.batch import UnreachableError, UnwritableError
-from .stream.run import Block, Run
 
 WRONG, USAGE, MISSING_EXTRA, UNWRITABLE, UNREACHABLE = 1, 2, 3, 4, 5
 SIGNALLED = 128
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 EXIT_CODES = """
 **Exit codes**: 0 done · 1 something is wrong with the data, the model or the checkpoint · 2 wrong usage ·
-3 an optional package is missing · 4 something cannot be written · 5 a message system does not answer ·
-130 and 143 stopped by Ctrl-C and by SIGTERM, everything learnt so far being kept.
+3 an optional package is missing · 4 something cannot be written · 5 a message system does not answer, or
+refuses the password · 130 and 143 stopped by Ctrl-C and by SIGTERM, everything learnt so far being kept.
 """
 
 
@@ -72,12 +71,14 @@ def told(screen: Screen) -> Iterator[None]:
     except UnreachableError as error:
         _leave(screen, error, UNREACHABLE)
     except OSError as error:
+        if error.filename is None and error.errno in FULL:  # all other files are written by name
+            _leave(screen, f"Standard output cannot be written: {error.strerror}; make room.", UNWRITABLE)
         _leave(screen, f"{error.filename or 'Something'} cannot be used: {error.strerror}.", WRONG)
     except ValueError as error:  # StreamError is one
         _leave(screen, error, WRONG)
 
 
-def _leave(screen: Screen, error: object, code: int) -> None:
+def _leave(screen: Screen, error: object, code: int) -> NoReturn:
     screen.complain(" ".join(str(error).split()))
     raise typer.Exit(code) from None
 
@@ -99,54 +100,7 @@ def stoppable() -> Iterator[Callable[[], int]]:
             signal.signal(number, handler)
 
 
-@contextmanager
-def progress(screen: Screen) -> Iterator[Callable[[Run, Block], None]]:
-    """A line on standard error, if that is a terminal, and the function that brings it up to date."""
-    if screen.as_json or not screen.err.is_terminal:
-        yield lambda job, block: None
-        return
-    columns = BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), TimeRemainingColumn()
-    with Progress(*columns, console=screen.err, transient=True) as display:
-        task = display.add_task("", total=None)
-        started, first = time.monotonic(), [None, 0.0]
-
-        def show(job: Run, block: Block) -> None:
-            now = time.monotonic()
-            if first[0] is None:
-                first[0] = job.rows - block.n_rows
-            if now - float(first[1] or 0) < 0.1:
-                return
-            first[1] = now
-            speed = (job.rows - (first[0] or 0)) / max(now - started, 1e-9)
-            fraction = job.source.fraction(job.position)
-            display.update(
-                task,
-                description=_state(job, speed),
-                total=None if fraction is None else 1.0,
-                completed=fraction or 0.0,
-            )
-
-        yield show
-
-
-def _state(job: Run, speed: float) -> str:
-    words = f"{job.rows:,} rows, {speed:,.0f}/s"
-    if job.n_seen:
-        now = job.model.snapshot()
-        words += (
-            f", {len(now.usage)} nodes, {now.n_clusters} clusters, interval {now.interval}, "
-            f"vigilance {now.vigilance:.3f}"
-        )
-    return words
-
-
-def seconds_or_rows(text: str) -> int | float:
-    """`10000` is rows, `30s` or `5m` is time."""
-    units = {"s": 1.0, "m": 60.0, "h": 3600.0}
-    try:
-        value = float(text[:-1]) * units[text[-1]] if text[-1:] in units else int(text)
-    except ValueError:
-        value = 0
-    if value <= 0:
-        raise typer.BadParameter(f"{text!r} is neither a number of rows (10000) nor a time (30s, 5m, 1h).")
-    return value
+def leave_if_stopped(number: int) -> None:
+    """Leave with the code of a signal, if there was one."""
+    if number:
+        raise typer.Exit(SIGNALLED + number)

@@ -133,6 +133,14 @@ def test_what_is_wrong_is_said_in_one_sentence(folder, options, words):
     assert words in sentence("run", *SMALL[:4], *options)
 
 
+def test_a_missing_package_has_a_code_of_its_own(monkeypatch):
+    def fail(*names, **more):
+        raise ImportError("tuning needs optuna: pip install 'everclust[bench]'")
+
+    monkeypatch.setattr(commands, "plan", fail)
+    assert "pip install" in call("run", *SMALL, code=3)
+
+
 def test_failed_jobs_are_an_error_in_the_end():
     said = call("run", "--algorithms", "toy-fail", "--datasets", "iris", "--seeds", 1, "--jobs", 1, code=1)
     assert "iris: RuntimeError: no luck today (2 jobs)" in said

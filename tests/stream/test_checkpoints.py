@@ -269,6 +269,6 @@ def test_events_go_to_a_webhook_and_come_again_with_the_same_name(points, X, cal
 
 
 def test_a_webhook_that_does_not_answer(points, sentence, monkeypatch):
-    monkeypatch.setattr("everclust.stream.event_sinks.ATTEMPTS", 1)
+    monkeypatch.setattr("everclust.stream.webhook.ATTEMPTS", 1)
     said = sentence("fit", points, "-m", "m", *COLUMNS, "-e", "http://127.0.0.1:9/hook", code=5)
     assert "does not take events" in said

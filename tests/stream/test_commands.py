@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from contextlib import suppress
 
 import numpy as np
 import pyarrow as pa
@@ -271,6 +272,15 @@ def test_the_help_shows_every_command_and_the_exit_codes(call):
     assert "completion" in said
 
 
+def read_terminal(terminal):
+    """All that is shown there until the last one who could write has gone."""
+    shown = b""
+    with suppress(OSError), os.fdopen(terminal, "rb", buffering=0) as screen:
+        while some := screen.read(4096):
+            shown += some
+    return shown.decode()
+
+
 def test_progress_is_shown_on_a_terminal_only(points, folder):
     """Standard error is a terminal here, so it is told how far it is; elsewhere it is quiet."""
     pty = pytest.importorskip("pty", reason="there are no terminals here")
@@ -283,10 +293,9 @@ def test_progress_is_shown_on_a_terminal_only(points, folder):
         stderr=theirs,
         env=os.environ | {"TERM": "xterm", "COLUMNS": "160"},
     )
-    out, _ = process.communicate(timeout=120)
     os.close(theirs)
-    shown = os.read(ours, 1_000_000).decode()
-    os.close(ours)
+    shown = read_terminal(ours)
+    out, _ = process.communicate(timeout=120)
     assert process.returncode == 0
     for word in ("rows", "nodes", "clusters", "interval", "vigilance"):
         assert word in shown

@@ -135,11 +135,11 @@ def nats_port(tmp_path_factory):
         yield port
 
 
-def publish_nats(port, stream, messages):
+def publish_nats(port, stream, messages, **login):
     import nats
 
     async def publish():
-        client = await nats.connect(f"nats://127.0.0.1:{port}")
+        client = await nats.connect(f"nats://127.0.0.1:{port}", **login)
         context = client.jetstream()
         await context.add_stream(name=stream, subjects=[f"{stream}.>"])
         for message in messages:
@@ -198,6 +198,54 @@ def test_a_kafka_topic_survives_kills(kafka, tmp_path, rows):
     told = killed(tmp_path, command(f"kafka://{kafka[1]}/readings?group=RUN"), RESULTS, kills=4)
     assert sum(told["kills"].values()) >= 4
     learnt(tmp_path, rows)
+
+
+def test_several_kafka_partitions_survive_kills(tmp_path, rows):
+    """The order of partitions is not fixed: whatever it was, it is that of the answers and of the model."""
+    kafka = servers.Kafka()
+    kafka.create("parted", 3)
+    kafka.publish("parted", bodies(rows), partition=lambda k: k % 3)
+    told = killed(tmp_path, command(f"kafka://{kafka.server}/parted?group=RUN"), [], kills=4)
+    assert sum(told["kills"].values()) >= 4
+    for name in ("whole", *(f"killed{k + 1}" for k in range(told["rounds"]))):
+        lines = (tmp_path / f"{name}.p.csv").read_text().splitlines()[1:]
+        order = np.array([int(line.split(",")[0].removeprefix("r")) for line in lines])
+        assert sorted(order) == list(range(N_ROWS)), "nothing is lost or learnt twice"
+        for partition in range(3):
+            assert (np.diff(order[order % 3 == partition]) > 0).all(), "the order of each is kept"
+        model, expected = load(tmp_path / f"{name}.m.everclust"), IDAT().partial_fit(rows[order])
+        np.testing.assert_array_equal(model.prototypes_, expected.prototypes_)
+        np.testing.assert_array_equal(model.usage_, expected.usage_)
+
+
+def test_kafka_partitions_are_gone_on_with_where_they_were(rows):
+    """Also those in which nothing had come yet, and those that are new."""
+    kafka, columns = servers.Kafka(), Columns(NAMES)
+    kafka.create("later", 3)
+    kafka.publish("later", bodies(rows[:30]), partition=lambda k: k % 3)
+    url = f"kafka://{kafka.server}/later?from=latest"
+
+    def read(position, n_rows, first=lambda: None):
+        source, got = open_source(url, columns), []
+        for batch in source.batches(position):
+            first()
+            first = lambda: None  # noqa: E731
+            if batch.table.num_rows:
+                got += columns.take(batch.table).X.tolist()
+                position = batch.position_after(batch.table.num_rows)
+            if len(got) >= n_rows:
+                break
+        source.close()
+        return got, position
+
+    got, position = read(None, 5, lambda: kafka.publish("later", bodies(rows[30:35])))
+    assert got == rows[30:35].tolist(), "what was there before is left out"
+    assert position == {"0": 15, "1": 10, "2": 10}
+    kafka.publish("later", bodies(rows[35:40]), partition=lambda k: 1)
+    assert read(position, 5)[0] == rows[35:40].tolist(), "nothing had come from there before"
+    del position["1"]
+    got, position = read(position, 15)
+    assert got == [*rows[1:30:3].tolist(), *rows[35:40].tolist()], "a partition that was not there"
 
 
 # MQTT

@@ -3,7 +3,7 @@
 from .batch import Batch, Source, StreamError
 from .blocks import Block
 from .columns import Columns
-from .run import Run, Summary
+from .job import Run, Summary
 from .sources import open_source
 
 __all__ = ["Batch", "Block", "Columns", "Run", "Source", "StreamError", "Summary", "open_source"]

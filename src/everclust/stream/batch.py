@@ -31,6 +31,11 @@ class Batch(NamedTuple):
     position_after: Callable[[int], Position]
 
 
+def nothing(position: Position = None) -> Batch:
+    """No rows: nothing came for a moment."""
+    return Batch(pyarrow_or_hint().table({}), lambda n_rows: position)
+
+
 class Source(Protocol):
     """Anything that rows come from."""
 

@@ -85,11 +85,15 @@ class Checkpoints:
                 return Checkpoint(load(folder / MODEL), _read(folder / POSITION))
             except (OSError, ValueError) as error:
                 reason = str(error).rstrip(".")
-                self.warn(f"Checkpoint {folder.name} is broken ({reason}), so the one before it is used.")
+                instead = (
+                    "and there is none before it" if folder is found[0] else "so the one before it is used"
+                )
+                self.warn(f"Checkpoint {folder.name} is broken ({reason}), {instead}.")
         if found:
+            which = "The only checkpoint" if len(found) == 1 else f"None of the {len(found)} checkpoints"
+            can = "cannot" if len(found) == 1 else "can"
             raise StreamError(
-                f"None of the {len(found)} checkpoints in {self.folder} can be read; to begin anew, "
-                "choose another folder."
+                f"{which} in {self.folder} {can} be read; to begin anew, choose another folder."
             )
         return None
 
@@ -108,9 +112,10 @@ class Checkpoints:
         except OSError as error:
             shutil.rmtree(part, ignore_errors=True)
             reason = (error.strerror or str(error)).split(", so nothing")[0]
+            others = "those before it still hold, so " if numbers else ""
             raise UnwritableError(
-                f"No checkpoint could be written to {self.folder}: {reason}; those before it still hold, so "
-                "make room and start again."
+                f"No checkpoint could be written to {self.folder}: {reason}; {others}make room and start "
+                "again."
             ) from None
         self._drop_old()
         return target / MODEL

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..quantity import quantity
 from .batch import StreamError, pyarrow_or_hint
 
 if TYPE_CHECKING:
@@ -92,7 +93,8 @@ class Columns:
         width = self.width if self.expected is None else len(self.expected)
         if width is not None and len(features) != width:
             raise StreamError(
-                f"The model has learnt {width} columns, but {len(features)} come ({_listed(features)}); "
+                f"The model has learnt {quantity(width, 'column')}, but "
+                f"{quantity(len(features), 'comes', 'come')} ({_listed(features)}); "
                 "choose as many with --columns or --exclude."
             )
         if not features:

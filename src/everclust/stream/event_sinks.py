@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import json
-import time
-import urllib.request
 from collections.abc import Sequence
 from typing import Any, Protocol
-from urllib.parse import urlsplit
 
-from .batch import UnreachableError
 from .growing import GrowingFile
-
-PATIENCE = 10.0  # seconds that a webhook may take
-ATTEMPTS = 5
+from .webhook import Webhook
 
 
 class EventSink(Protocol):
@@ -39,10 +33,11 @@ class EventSink(Protocol):
 
 def open_event_sink(url: str) -> EventSink:
     """A file of JSON Lines, `-` for standard output, `redis://host:port/stream` or `https://…`."""
-    scheme = urlsplit(url).scheme
-    if scheme in ("redis", "rediss"):
+    if url.startswith(("redis://", "rediss://")):
+        from .redis_events import RedisEvents
+
         return RedisEvents(url)
-    if scheme in ("http", "https"):
+    if url.startswith(("http://", "https://")):
         return Webhook(url)
     return EventFile(url)
 
@@ -95,84 +90,3 @@ class EventFile:
     def let_go(self) -> None:
         """Something went wrong."""
         self.file.let_go()
-
-
-class RedisEvents:
-    """Entries of a Redis stream. Sample and number are the entry's id, so none is added twice."""
-
-    def __init__(self, url: str) -> None:
-        from .redis_stream import connect
-
-        self.name = url
-        self.client, self.stream, _ = connect(url)
-
-    def write(self, events: Sequence[dict[str, Any]]) -> None:
-        """Add those that are not there yet."""
-        import redis
-
-        for event in events:
-            fields = {name: json.dumps(value) for name, value in event.items() if name != "kind"}
-            try:
-                self.client.xadd(
-                    self.stream, {"kind": event["kind"], **fields}, id=f"{event['sample']}-{event['number']}"
-                )
-            except redis.ResponseError as error:
-                if "equal or smaller" not in str(error):
-                    raise UnreachableError(f"{self.name} refuses events: {error}.") from None
-            except redis.ConnectionError as error:
-                raise UnreachableError(f"{self.name} does not answer: {error}.") from None
-
-    def mark(self) -> None:
-        """The server keeps it."""
-
-    def rewind(self, mark: Any) -> None:
-        """What is there stays, and is not added again."""
-
-    def finish(self) -> None:
-        """No more will come."""
-        self.client.close()
-
-    def let_go(self) -> None:
-        """Something went wrong."""
-        self.client.close()
-
-
-class Webhook:
-    """A POST for each event. After a crash some come again, with the same `Idempotency-Key`."""
-
-    def __init__(self, url: str) -> None:
-        self.name = url
-
-    def write(self, events: Sequence[dict[str, Any]]) -> None:
-        """Send them, each several times if need be."""
-        for event in events:
-            self._send(event)
-
-    def _send(self, event: dict[str, Any]) -> None:
-        heads = {
-            "Content-Type": "application/json",
-            "Idempotency-Key": f"{event['sample']}-{event['number']}",
-        }
-        request = urllib.request.Request(self.name, json.dumps(event).encode(), heads)
-        for attempt in range(ATTEMPTS):
-            try:
-                with urllib.request.urlopen(request, timeout=PATIENCE):
-                    return
-            except OSError as error:
-                reason = str(error)
-                time.sleep(0.1 * 2**attempt)
-        raise UnreachableError(
-            f"{self.name} does not take events: {reason}; check the address, and start again."
-        )
-
-    def mark(self) -> None:
-        """Nothing is kept."""
-
-    def rewind(self, mark: Any) -> None:
-        """What was sent was sent."""
-
-    def finish(self) -> None:
-        """No more will come."""
-
-    def let_go(self) -> None:
-        """Something went wrong."""

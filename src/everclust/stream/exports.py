@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ..estimator import IDAT
-from ..persistence import write_atomically
-from .batch import StreamError, UnwritableError
+from .batch import StreamError
+from .writing import write_file
 
 NODE = ("node", "cluster", "usage", "scale", "active")
 
@@ -33,10 +33,7 @@ def write_export(model: IDAT, path: Path) -> list[Path]:
         raise StreamError(f"{path} is of an unknown kind; call it .graphml, .json or .csv.")
     files = writers[path.suffix](model, path)
     for name, data in files.items():
-        try:
-            write_atomically(name, [data])
-        except OSError as error:
-            raise UnwritableError(f"{name} could not be written: {error.strerror}.") from None
+        write_file(name, data)
     return list(files)
 
 

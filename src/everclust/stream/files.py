@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import glob
-import queue
 import threading
 from collections.abc import Callable, Generator, Iterator
 from functools import partial
 from operator import add
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from zipfile import BadZipFile
 
-from .batch import Batch, Position, StreamError, pyarrow_or_hint
+from .ahead import read_ahead
+from .batch import Batch, Position, StreamError
 from .columns import Columns
 from .origins import COMPRESSED, FileBytes, StandardInput
 from .tables import arrow_tables, npy_tables, npz_tables, parquet_tables
@@ -32,8 +32,6 @@ TABLES: dict[str, Callable[[Path, int], Iterator[pyarrow.Table]]] = {
     ".npz": npz_tables,
 }
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "npy", "npz")
-GRACE = 0.5  # seconds for the reading thread to end; it may be waiting for standard input
-AHEAD = 4  # batches read before they are wanted
 
 
 class Files:
@@ -83,7 +81,7 @@ class Files:
     def batches(self, position: Position = None) -> Iterator[Batch]:
         """All rows behind a position, or from the start."""
         self._stopped = threading.Event()
-        return _ahead(self._batches(position), self._stopped)
+        return read_ahead(self._batches(position), self._stopped)
 
     def _batches(self, position: Position) -> Generator[Batch, None, None]:
         first = self._index(position) if position else 0
@@ -150,51 +148,3 @@ def _counted(tables: Iterator[pyarrow.Table], n_before: int) -> Iterator[Batch]:
     for table in tables:
         yield Batch(table, partial(add, n_before))
         n_before += table.num_rows
-
-
-def _ahead(batches: Generator[Batch, None, None], stopped: threading.Event) -> Iterator[Batch]:
-    """The same batches, read by a thread of their own: parsing and learning share no lock.
-
-    While nothing comes there is an empty batch now and then, so that whoever waits can look up.
-    """
-    ready: queue.Queue[Any] = queue.Queue(AHEAD)
-
-    def work() -> None:
-        try:
-            for batch in batches:
-                _put(ready, batch, stopped)
-                if stopped.is_set():
-                    return
-            _put(ready, None, stopped)
-        except BaseException as error:
-            _put(ready, error, stopped)
-        finally:
-            batches.close()
-
-    worker = threading.Thread(target=work, name="everclust source", daemon=True)
-    worker.start()
-    nothing = Batch(pyarrow_or_hint().table({}), lambda n_rows: None)
-    try:
-        while True:
-            try:
-                got = ready.get(timeout=0.2)
-            except queue.Empty:
-                yield nothing
-                continue
-            if got is None:
-                return
-            if isinstance(got, BaseException):
-                raise got
-            yield got
-    finally:
-        stopped.set()
-        worker.join(GRACE)
-
-
-def _put(ready: queue.Queue[Any], item: Any, stopped: threading.Event) -> None:
-    while not stopped.is_set():
-        try:
-            ready.put(item, timeout=0.2)
-            return
-        except queue.Full:
-            continue

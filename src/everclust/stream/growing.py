@@ -8,7 +8,9 @@ import sys
 from contextlib import suppress
 from typing import BinaryIO
 
+from ..quantity import quantity
 from .batch import StreamError, UnwritableError
+from .writing import HINT
 
 
 class GrowingFile:
@@ -50,13 +52,16 @@ class GrowingFile:
             return
         if length is not None and (not os.path.exists(self.path) or os.path.getsize(self.path) < length):
             raise StreamError(
-                f"{self.path} is shorter than the {length} bytes of the checkpoint; bring the old file back, "
-                "or choose another checkpoint folder."
+                f"{self.path} is shorter than the {quantity(length, 'byte')} of the checkpoint; bring the "
+                "old file back, or choose another checkpoint folder."
             )
-        if self._is_regular():
-            file = self._opened()
-            file.truncate(length or 0)
-            file.seek(0, os.SEEK_END)
+        try:
+            if self._is_regular():
+                file = self._opened()
+                file.truncate(length or 0)
+                file.seek(0, os.SEEK_END)
+        except OSError as error:
+            raise self._unwritable(error) from None
 
     def close(self) -> None:
         """Put everything on the disk and let go of the file."""
@@ -86,6 +91,4 @@ class GrowingFile:
 
     def _unwritable(self, error: OSError) -> UnwritableError:
         where = "standard output" if self.path == "-" else self.path
-        return UnwritableError(
-            f"{where} cannot be written: {error.strerror}; make room, or choose another place."
-        )
+        return UnwritableError(f"{where} cannot be written: {error.strerror}; {HINT}.")

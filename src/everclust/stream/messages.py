@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
-from urllib.parse import SplitResult, parse_qsl, urlsplit
 
-from .batch import StreamError, pyarrow_or_hint
+from .batch import pyarrow_or_hint
 from .columns import Columns
 
 if TYPE_CHECKING:
@@ -15,24 +14,6 @@ if TYPE_CHECKING:
 
 AT_ONCE = 1_000  # messages taken at a time
 WAIT = 0.2  # seconds until an empty batch says that nothing came
-
-
-def address(url: str, port: int, what: str) -> tuple[SplitResult, str, str, dict[str, str]]:
-    """(parts, host:port, name of the stream, options) of a URL like `nats://host:port/stream?option=value`."""
-    parts = urlsplit(url)
-    name = parts.path.strip("/")
-    if not name:
-        raise StreamError(f"{without_password(url)} names no {what}; put it behind the address and a slash.")
-    options = dict(parse_qsl(parts.query))
-    return parts, f"{parts.hostname or 'localhost'}:{parts.port or port}", name, options
-
-
-def without_password(url: str) -> str:
-    """A URL that can be shown and kept."""
-    parts = urlsplit(url)
-    if not parts.password:
-        return url
-    return parts._replace(netloc=parts.netloc.replace(f":{parts.password}@", "@")).geturl()
 
 
 def row_of(body: bytes | str) -> dict[str, Any]:

@@ -3,36 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
+from .absence import Absence, patiently
 from .batch import Batch, Position, StreamError, UnreachableError
 from .columns import Columns
-from .messages import AT_ONCE, WAIT, address, row_of, table_of, without_password
+from .messages import AT_ONCE, WAIT, row_of, table_of
+from .redis_connection import connect
 
 ALONE = (b"data", b"json")  # a single field of this name holds all columns as JSON
-
-
-def connect(url: str) -> tuple[Any, str, dict[str, str]]:
-    """(client, name of the stream, options) of `redis://user:password@host:port/stream?db=0`."""
-    try:
-        import redis
-    except ImportError:
-        raise ImportError("redis:// needs redis: pip install 'everclust[redis]'") from None
-    parts, _, stream, options = address(url, 6379, "stream")
-    client = redis.Redis(
-        host=parts.hostname or "localhost",
-        port=parts.port or 6379,
-        db=int(options.get("db", 0)),
-        username=parts.username or None,
-        password=parts.password,
-        ssl=parts.scheme == "rediss",
-    )
-    try:
-        client.ping()
-    except redis.RedisError as error:
-        client.close()
-        raise UnreachableError(f"{without_password(url)} does not answer: {error}.") from None
-    return client, stream, options
 
 
 class RedisStream:
@@ -45,31 +25,33 @@ class RedisStream:
     named, endless, wants_checkpoint = True, True, False
 
     def __init__(self, url: str, columns: Columns) -> None:
-        self.client, self.stream, options = connect(url)
-        self.columns, self.url = columns, without_password(url)
-        self.group = options.get("group", "everclust")
-        self.consumer = options.get("consumer", "everclust")
-        self.first = "$" if options.get("from") == "latest" else "0"
+        self.client, address = connect(url, ("group", "consumer", "from"))
+        self.columns, self.url, self.stream = columns, address.shown, address.name
+        self.group = address.options.get("group", "everclust")
+        self.consumer = address.options.get("consumer", "everclust")
+        self.first = "$" if address.from_latest else "0"
         self.open: list[str] = []  # delivered, but not acknowledged
+        self.kept: Position = None
 
     def batches(self, position: Position = None) -> Iterator[Batch]:
         """Entries behind a position, for ever."""
         import redis
 
+        errors = redis.ConnectionError, redis.TimeoutError
+        self.kept = position
         try:
-            self._join(position or self.first)
-            if position:
-                self._acknowledge_learnt(position)
-            entries = self._again(position) if position else self._pending()
-            for some in entries:
-                yield self._batch(some, position)
-                position = some[-1][0].decode()
-            while True:
-                some = self._read(">", block=int(WAIT * 1000))
-                yield self._batch(some, position)
-                position = some[-1][0].decode() if some else position
-        except redis.ConnectionError as error:
-            raise UnreachableError(f"{self.url} does not answer: {error}.") from None
+            yield from patiently(self._behind, position, Absence(self.url), errors)
+        except redis.ResponseError as error:
+            raise StreamError(f"{self.url} cannot be read any more: {error}.") from None
+
+    def _behind(self, position: Position) -> Iterator[Batch]:
+        self._join(position or self.first)
+        if self.kept:
+            self._acknowledge_kept(self.kept)
+        delivered = self._again(position) if position else self._pending()
+        for some in chain(delivered, self._new()):
+            yield self._batch(some, position)
+            position = some[-1][0].decode() if some else position
 
     def _join(self, first: str) -> None:
         import redis
@@ -80,8 +62,8 @@ class RedisStream:
             if "BUSYGROUP" not in str(error):
                 raise StreamError(f"{self.url} is no stream that can be read: {error}.") from None
 
-    def _acknowledge_learnt(self, position: str) -> None:
-        """The checkpoint was written, but its run was killed before it could say so."""
+    def _acknowledge_kept(self, position: str) -> None:
+        """The checkpoint was written, but its run was killed, or the server away, before it could say so."""
         while True:
             some = self.client.xpending_range(self.stream, self.group, "-", position, AT_ONCE, self.consumer)
             if not some:
@@ -106,6 +88,10 @@ class RedisStream:
             yield [(entry, fields) for entry, fields in some if fields]
             last = some[-1][0].decode()
 
+    def _new(self) -> Iterator[list[Any]]:
+        while True:
+            yield self._read(">", block=int(WAIT * 1000))
+
     def _read(self, after: str, block: int | None = None) -> list[Any]:
         answer = self.client.xreadgroup(
             self.group, self.consumer, {self.stream: after}, count=AT_ONCE, block=block
@@ -123,9 +109,18 @@ class RedisStream:
 
     def settle(self, position: Position) -> None:
         """Acknowledge all entries up to a position."""
+        import redis
+
+        self.kept = position
         learnt = [entry for entry in self.open if position and _key(entry) <= _key(position)]
-        for start in range(0, len(learnt), AT_ONCE):
-            self.client.xack(self.stream, self.group, *learnt[start : start + AT_ONCE])
+        try:
+            for start in range(0, len(learnt), AT_ONCE):
+                self.client.xack(self.stream, self.group, *learnt[start : start + AT_ONCE])
+        except redis.RedisError as error:
+            raise UnreachableError(
+                f"{self.url} could not be told what was learnt: {str(error).rstrip('.')}; with a checkpoint "
+                "folder, nothing is learnt again."
+            ) from None
         self.open = self.open[len(learnt) :]
 
     def fraction(self, position: Position) -> float | None:

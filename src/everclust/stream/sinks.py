@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from ..persistence import write_atomically
-from .batch import StreamError, UnwritableError, pyarrow_or_hint
+from .batch import StreamError, pyarrow_or_hint
 from .growing import GrowingFile
+from .writing import write_file
 
 
 class RowSink(Protocol):
@@ -166,8 +166,5 @@ class ParquetSink:
         ):
             for batch in reader:
                 writer.write_batch(batch)
-        try:
-            write_atomically(self.path, [out.getvalue()])
-        except OSError as error:
-            raise UnwritableError(f"{self.path} could not be written: {error.strerror}.") from None
+        write_file(self.path, out.getvalue(), f"its rows are kept in {self.spool}")
         os.unlink(self.spool)

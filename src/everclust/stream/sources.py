@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import urlsplit
 
+from .addresses import without_password
 from .batch import Source, StreamError
 from .columns import Columns
 
@@ -51,12 +51,12 @@ def open_source(
     [2]
     """
     columns = Columns() if columns is None else columns
-    scheme = urlsplit(url).scheme
-    if scheme in SYSTEMS:
+    scheme, is_url, _ = url.partition("://")
+    if is_url and scheme in SYSTEMS:
         return _message_system(scheme, url, columns)
-    if "://" in url:
+    if is_url:
         raise StreamError(
-            f"{url} is of an unknown kind, {scheme}; give a path or one of "
+            f"{without_password(url)} is of an unknown kind, {scheme}; give a path or one of "
             f"{', '.join(f'{name}://' for name in SYSTEMS)}."
         )
     from .files import Files

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..quantity import quantity
 from .batch import StreamError, pyarrow_or_hint
 
 if TYPE_CHECKING:
@@ -111,7 +112,9 @@ class Member:
 def _the_matrix(members: dict[str, Member], path: Path) -> Member:
     matrices = {name: member for name, member in members.items() if len(member.shape) == 2}
     if "X" not in matrices and len(matrices) != 1:
-        raise StreamError(f"{path} holds {len(matrices)} matrices and none called X; save one as X.")
+        raise StreamError(
+            f"{path} holds {quantity(len(matrices), 'matrix', 'matrices')} and none called X; save one as X."
+        )
     matrix = matrices["X"] if "X" in matrices else next(iter(matrices.values()))
     if not matrix.readable:
         raise StreamError(
@@ -132,7 +135,7 @@ def _named(rows: np.ndarray) -> pyarrow.Table:
 def _check_matrix(shape: tuple[int, ...], path: Path) -> None:
     if len(shape) != 2:
         raise StreamError(
-            f"{path} holds an array of {len(shape)} dimensions, but rows and columns are needed."
+            f"{path} holds an array of {quantity(len(shape), 'dimension')}, but rows and columns are needed."
         )
 
 

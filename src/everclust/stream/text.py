@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ..quantity import quantity
 from .batch import Batch, StreamError, pyarrow_or_hint
 from .columns import Columns
 from .lines import DELIMITERS, JsonLines, Separated
@@ -115,8 +116,8 @@ class TextReader:
     def _check_length(self, n_read: int) -> None:
         if isinstance(self.origin, FileBytes) and self.origin.path.stat().st_size < n_read:
             raise StreamError(
-                f"{self.name} was cut short while it was read, to less than the {n_read} bytes read so far; "
-                "it may only grow."
+                f"{self.name} was cut short while it was read, to less than the {quantity(n_read, 'byte')} "
+                "read so far; it may only grow."
             )
 
     def _parse(self, text: bytes) -> pyarrow.Table:

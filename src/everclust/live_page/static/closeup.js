@@ -1,7 +1,7 @@
 // What a cluster is made of, and what is known of the node under the pointer.
 
 import { colourOf } from "./colours.js";
-import { count, element, facts, measure } from "./words.js";
+import { count, element, facts, measure, quantity } from "./words.js";
 
 async function ask(what, id) {
   const answer = await fetch(`${what}?id=${id}`).catch(() => null);
@@ -88,7 +88,7 @@ export class Hint {
     this.box.replaceChildren(
       element("b", {}, element("span", { class: "chip", colour: colourOf(found.cluster) }), where),
       facts([
-        ["used", `${count(found.usage)} times`], ["last won at", count(found.last)], ["edges", count(found.edges)],
+        ["used", quantity(found.usage, "time")], ["last won at", count(found.last)], ["edges", count(found.edges)],
         ...(found.active ? [] : [["inactive", "–"]]),
         ...found.features.map(([name, x]) => [name, measure(x)]),
       ]));

@@ -4,6 +4,7 @@ const whole = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 0 });
 const short = new Intl.NumberFormat("en-GB", { notation: "compact", maximumSignificantDigits: 3 });
 
 export const count = (n) => whole.format(n);
+export const quantity = (n, noun) => `${count(n)} ${n === 1 ? noun : `${noun}s`}`;
 export const brief = (n) => (Math.abs(n) < 10_000 ? whole.format(n) : short.format(n));
 
 export function measure(x) {

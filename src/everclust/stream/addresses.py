@@ -1,0 +1,89 @@
+"""Addresses of message systems: what they say, and what of them may be shown."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
+
+from .batch import StreamError
+
+SECRET = ("password", "passphrase", "secret", "token", "pem", "oauthbearer.config")  # in names of options
+
+
+class Address(NamedTuple):
+    """`scheme://user:password@host:port/name?option=value`, special characters being written as %xx."""
+
+    shown: str  # without secrets
+    scheme: str
+    hosts: list[tuple[str, int]]
+    user: str | None
+    password: str | None
+    name: str  # of the stream or the topic
+    options: dict[str, str]
+
+    @property
+    def from_latest(self) -> bool:
+        """Does somebody who comes for the first time begin at the end?"""
+        first = self.options.get("from", "earliest")
+        if first not in ("earliest", "latest"):
+            raise StreamError(f"{self.shown} says from={first}, but it must be earliest or latest.")
+        return first == "latest"
+
+    def only_host(self) -> tuple[str, int]:
+        """The host and its port; there must not be several."""
+        if len(self.hosts) > 1:
+            raise StreamError(f"{self.shown} names several hosts, but {self.scheme}:// takes one.")
+        return self.hosts[0]
+
+
+def address_of(url: str, port: int, what: str, options: tuple[str, ...], dotted: bool = False) -> Address:
+    """What an address says. It names a stream or topic; options are these or, perhaps, any with a dot."""
+    shown = without_password(url)
+    try:
+        parts, hosts = _taken_apart(url, port)
+    except ValueError:
+        raise StreamError(
+            f"{shown} is no address; write special characters in it as %2F for /, %40 for @ and so on."
+        ) from None
+    if "#" in url:
+        raise StreamError(f"{shown} was given with a #; write it as %23.")
+    name = unquote(parts.path.strip("/"))
+    if not name:
+        raise StreamError(f"{shown} names no {what}; put it behind the address and a slash.")
+    given = dict(parse_qsl(parts.query, keep_blank_values=True))
+    for option in given:
+        if option not in options and not (dotted and "." in option):
+            raise StreamError(
+                f"{shown} was given an unknown option, {option}; there are {', '.join(options)}."
+            )
+    user, password = (None if text is None else unquote(text) for text in (parts.username, parts.password))
+    return Address(shown, parts.scheme, hosts, user or None, password, name, given)
+
+
+def without_password(url: str) -> str:
+    """A URL that can be shown and kept: no password, token or secret option. Paths stay as they are."""
+    scheme, is_url, rest = url.partition("://")
+    if not is_url:
+        return url
+    try:
+        parts, _ = _taken_apart(url, 0)
+    except ValueError:  # all that comes before the last @ may belong to a password
+        return f"{scheme}://{rest.rpartition('@')[2]}"
+    # To NATS, a name without a password is a token.
+    user = "" if scheme == "nats" and parts.password is None else parts.username or ""
+    host = parts.netloc.rpartition("@")[2]
+    query = "&".join(option for option in parts.query.split("&") if not _is_secret(option))
+    return parts._replace(netloc=f"{user}@{host}" if user else host, query=query, fragment="").geturl()
+
+
+def _taken_apart(url: str, port: int) -> tuple[SplitResult, list[tuple[str, int]]]:
+    parts = urlsplit(url)
+    if "@" in parts.path + parts.query + parts.fragment:
+        raise ValueError("what comes before the @ may be a password")
+    hosts = [urlsplit(f"//{host}") for host in parts.netloc.rpartition("@")[2].split(",")]
+    return parts, [(host.hostname or "localhost", host.port or port) for host in hosts]
+
+
+def _is_secret(option: str) -> bool:
+    name = unquote(option.partition("=")[0]).lower()
+    return any(word in name for word in SECRET)

@@ -1,0 +1,48 @@
+"""Connections to Redis, for streams that are read and streams that are written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .addresses import Address, address_of
+from .batch import StreamError, UnreachableError
+
+PATIENCE = 10.0  # seconds in which the server must answer
+
+
+def connect(url: str, options: tuple[str, ...] = ()) -> tuple[Any, Address]:
+    """(client, address) of `redis://user:password@host:port/stream?db=0`.
+
+    No command is sent again by itself: entries that were delivered to a connection which broke would be
+    passed over.
+    """
+    try:
+        import redis
+        from redis.backoff import NoBackoff
+        from redis.retry import Retry
+    except ImportError:
+        raise ImportError("redis:// needs redis: pip install 'everclust[redis]'") from None
+    address = address_of(url, 6379, "stream", ("db", *options))
+    host, port = address.only_host()
+    database = address.options.get("db", "0")
+    if not database.isdecimal():
+        raise StreamError(f"{address.shown} says db={database}, but it must be a number.")
+    client = redis.Redis(
+        host=host,
+        port=port,
+        db=int(database),
+        username=address.user,
+        password=address.password,
+        ssl=address.scheme == "rediss",
+        socket_timeout=PATIENCE,
+        socket_connect_timeout=PATIENCE,
+        retry=Retry(NoBackoff(), 0),
+    )
+    try:
+        client.ping()
+    except redis.RedisError as error:
+        client.close()
+        refused = isinstance(error, (redis.AuthenticationError, redis.ResponseError))
+        how = "refuses the connection" if refused else "does not answer"
+        raise UnreachableError(f"{address.shown} {how}: {str(error).rstrip('.')}.") from None
+    return client, address
