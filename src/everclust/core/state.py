@@ -114,7 +114,7 @@ def allocate(
     window: int = 1,
     lines: int = 1,
     centres: int = 1,
-    handovers: int = 1,
+    handovers: int = 1024,
 ) -> State:
     """An empty state with room for at least so many of each."""
     state = State(
@@ -166,15 +166,15 @@ def has_room(state):
 
 
 def grow(state: State) -> State:
-    """The same model with at least twice the room of whatever had run out."""
+    """The same model with twice the room of whatever has run out, or would soon: each time costs a copy."""
     clock = clock_of(state)
     if 2 * clock.n_handovers >= len(state.handover):
         return _with_room_for_handovers(state)
     bigger = allocate(
         state.prototype.shape[1],
-        nodes=max(clock.n_nodes + 1, len(state.node)),
-        seats=max(clock.n_seats + 2, len(state.seat)),
-        pairs=max(2 * clock.n_pairs + 1, len(state.pair)),
+        nodes=max(2 * clock.n_nodes, len(state.node)),
+        seats=max(2 * clock.n_seats, len(state.seat)),
+        pairs=max(4 * clock.n_pairs, len(state.pair)),
         window=max(2 * clock.interval, len(state.window)),
         lines=max(clock.n_lines + 4 * clock.n_active + 4, len(state.line)),
         centres=max(clock.n_centres + 2 * clock.n_active + 4, len(state.centre)),
