@@ -11,8 +11,7 @@ demo: $(READY)
 	@$(BIN)/python benchmarks/demo.py
 
 test: check
-	$(BIN)/pytest -n 2 --ignore=tests/test_estimator.py --ignore=tests/test_feed.py
-	$(BIN)/pytest tests/test_estimator.py tests/test_feed.py  # Ctrl-C needs a process of its own
+	$(BIN)/pytest -n 2
 	@$(MAKE) --no-print-directory coverage
 
 # Lines of compiled functions can only be seen with the compiler off.

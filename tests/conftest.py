@@ -1,6 +1,7 @@
 """What several test files share: drawing profiles, compiled inner functions, hand-made models, data sets."""
 
 import os
+import signal
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -24,6 +25,9 @@ _ALWAYS: dict[str, Any] = {"deadline": None, "suppress_health_check": list(Healt
 settings.register_profile("fixed", derandomize=True, max_examples=20 if PLAIN else 40, **_ALWAYS)
 settings.register_profile("explore", max_examples=1000, print_blob=True, **_ALWAYS)
 settings.load_profile("fixed")
+
+# A shell lets what it starts in the background ignore Ctrl-C; some tests press it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
