@@ -40,7 +40,8 @@ class Inside(NamedTuple):
 def strengths(links, n_nodes):
     """g: hand-overs of every node."""
     g = np.zeros(n_nodes)
-    for i, j, count in links:
+    for e in range(links.shape[0]):
+        i, j, count = links[e, 0], links[e, 1], links[e, 2]
         g[i] += count
         g[j] += count
     return g
@@ -79,7 +80,8 @@ def new_cut(position, links, group, n_groups):
         share = g[k] / mass[group[k]]
         for j in range(position.shape[1]):
             centre[group[k], j] += share * position[k, j]
-    for i, j, count in links:
+    for e in range(links.shape[0]):
+        i, j, count = links[e, 0], links[e, 1], links[e, 2]
         a, b = group[i], group[j]
         if a != b:
             for row, value in enumerate((float(count), float(count) * count, 1.0)):
@@ -105,7 +107,8 @@ def count_boundary(links, group, n_groups):
     """[a, b]: nodes of group a that hand over to group b."""
     n = np.zeros((n_groups, n_groups))
     seen = np.zeros((group.shape[0], n_groups), np.bool_)
-    for i, j, _ in links:
+    for e in range(links.shape[0]):
+        i, j = links[e, 0], links[e, 1]
         for k, other in ((i, group[j]), (j, group[i])):
             if group[k] != other and not seen[k, other]:
                 seen[k, other] = True
@@ -132,7 +135,8 @@ def flow(position, links, g, inside, c, u, scratch):  # INOUT scratch
         low[k] = high[k] = x[k]
     total = squares = weight = 0.0
     for e in range(inside.link_start[c], inside.link_start[c + 1]):
-        i, j, count = links[inside.link[e]]
+        link = inside.link[e]
+        i, j, count = links[link, 0], links[link, 1], links[link, 2]
         span = abs(x[i] - x[j])
         total += count * span
         squares += count * span * span

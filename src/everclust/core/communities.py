@@ -89,7 +89,8 @@ def new_graph(links, n_nodes):
     """The rows of a symmetric matrix from pairs."""
     start = np.zeros(n_nodes + 1, np.int64)
     strength = np.zeros(n_nodes, np.int64)
-    for i, j, count in links:
+    for e in range(links.shape[0]):
+        i, j, count = links[e, 0], links[e, 1], links[e, 2]
         start[i + 1] += 1
         start[j + 1] += 1
         strength[i] += count
@@ -97,7 +98,8 @@ def new_graph(links, n_nodes):
     start = np.cumsum(start)
     fill = start[:-1].copy()
     other, counts = np.empty(start[-1], np.int64), np.empty(start[-1], np.int64)
-    for i, j, count in links:
+    for e in range(links.shape[0]):
+        i, j, count = links[e, 0], links[e, 1], links[e, 2]
         other[fill[i]], counts[fill[i]] = j, count
         other[fill[j]], counts[fill[j]] = i, count
         fill[i] += 1

@@ -52,7 +52,7 @@ def enter(state, rows):  # INOUT handover, clock.n_handovers
 
 def between_nodes(state: State) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Rows of the table without those of dropped nodes, and the nodes that they are of."""
-    births = state.node["birth"][: state.clock["n_nodes"][0]]  # they rise with the node number
+    births = state.node["birth"][: state.clock["n_nodes"][0]].copy()  # they rise with the node number
     rows = state.handover[state.handover["count"] > 0]
     ends = [np.searchsorted(births, rows[end]) for end in ("a", "b")]
     is_kept = np.ones(len(rows), bool)
@@ -64,4 +64,5 @@ def between_nodes(state: State) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def handovers(state: State) -> np.ndarray:
     """(i, j, count) of every pair of nodes with hand-overs, i < j, sorted."""
     rows, i, j = between_nodes(state)
-    return np.stack([i, j, rows["count"]], axis=1)[np.lexsort((j, i))]
+    order = np.argsort(i * state.clock["n_nodes"][0] + j)
+    return np.stack([i, j, rows["count"]], axis=1)[order]

@@ -45,10 +45,7 @@ def find_clusters(prototype, weight, links, label):  # INOUT label
         return
     place = np.full(prototype.shape[0], -1)
     place[linked] = np.arange(linked.shape[0])
-    position = prototype[linked]
-    for k in range(position.shape[0]):
-        for j in range(position.shape[1]):
-            position[k, j] *= math.sqrt(weight[j])
+    position = prototype[linked] * np.sqrt(weight)
     inner = links.copy()
     for e in range(inner.shape[0]):
         inner[e, 0], inner[e, 1] = place[links[e, 0]], place[links[e, 1]]
