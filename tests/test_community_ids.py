@@ -11,17 +11,10 @@ from sklearn.datasets import load_digits, load_iris
 
 import everclust
 from everclust import IDAT
+from everclust.archive import export_communities, restore_communities
 from everclust.core.lineage import BORN, GONE, MERGED, SPLIT
-from everclust.identity import (
-    DECISION_INTERVAL,
-    Chronicle,
-    Community,
-    as_lines,
-    export_communities,
-    happenings,
-    restore_communities,
-    succeed,
-)
+from everclust.identity import Chronicle
+from everclust.succession import DECISION_INTERVAL, Community, as_lines, happenings, succeed
 
 PLAIN = bool(numba.config.DISABLE_JIT)
 IRIS = load_iris().data

@@ -328,8 +328,10 @@ def test_memory_stays_bounded_when_nobody_asks(monkeypatch):
     model = IDAT()
     for x in outliers(np.random.default_rng(5), 200 if PLAIN else 2000, 2):
         model.learn_one(x)
-        pages = model._learner._chronicle[False]._pages
-        assert sum(len(lines) for lines, _ in pages) < 80
+        chronicle = model._learner._chronicle[False]
+        n_lines = sum(len(lines) for lines, _ in chronicle._pages)
+        assert n_lines < 80
+        assert n_lines == chronicle._n_lines  # kept as a running sum: nothing is counted anew at every event
 
 
 # ---- While no node is active, and again ----
@@ -465,9 +467,9 @@ def test_a_listener_may_ask_the_model():
 
 def test_a_cluster_may_be_split_twice_by_one_sample():
     """Once by maintenance and once because a node goes: two events, told one after the other."""
-    lines = np.zeros(4, everclust.identity.LINE)
+    lines = np.zeros(4, everclust.core.lineage.LINE)
     for row, (part, size, centre) in enumerate([(5, 9, 0), (101, 2, 0), (5, 6, 1), (102, 3, 1)]):
-        lines[row] = (70, everclust.identity.SPLIT, 5, part, size, centre)
+        lines[row] = (70, everclust.core.lineage.SPLIT, 5, part, size, centre)
     told = Chronicle(lines, np.array([[1.0], [2.0]])).events()
     assert [event[2:] for event in told] == [
         ((5,), (5, 101), (9, 2), (1.0,)),

@@ -14,17 +14,19 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Column, Table
 
+from . import bench_options as options
 from .benchmark.algorithms import ALGORITHMS, Algorithm
 from .benchmark.catalogue import CATALOGUE
 from .benchmark.comparison import differences
 from .benchmark.datasets import DataSetError, at_hand, others_at_hand
 from .benchmark.fetch import fetch as fetch_data_set
 from .benchmark.jobs import Job, Result
-from .benchmark.plan import PAPER_SEEDS, PAPER_SHUFFLES, cost, fetchable, plan, take_in
+from .benchmark.plan import cost, fetchable, plan, take_in
 from .benchmark.runner import Summary, remaining
 from .benchmark.runner import run as run_jobs
-from .benchmark.search import LIMIT_SECONDS, TRIALS, tuned
+from .benchmark.search import tuned
 from .benchmark.store import Store, StoreError
+from .option_groups import spelt_out
 from .quantity import quantity
 
 STORE = Path("everclust_bench.sqlite")
@@ -45,50 +47,44 @@ def everclust() -> None:
 
 
 @bench.command()
+@spelt_out
 def run(
-    algorithms: Annotated[list[str], typer.Option(help="Names, all, ablation or beyond.")] = ["all"],  # noqa: B006
-    datasets: Annotated[list[str], typer.Option(help="Names, or all.")] = ["all"],  # noqa: B006
-    settings: Annotated[list[str], typer.Option(help="stationary, nonstationary or both.")] = ["both"],  # noqa: B006
-    seeds: Annotated[int, typer.Option(help="Runs, with seeds from 1 on.")] = PAPER_SEEDS,
-    shuffles: Annotated[int, typer.Option(min=0, help="Other orders within two classes to try.")] = 0,
-    jobs: Annotated[int, typer.Option(help="Processes, -1 for one per core.")] = -1,
+    *,
+    wanted: options.Wanted,
+    tuning: options.Tuning,
+    effort: options.Effort,
     store: StorePath = STORE,
-    paper: Annotated[bool, typer.Option("--paper", help="Everything, as the paper has it.")] = False,
-    trials: Annotated[int, typer.Option(min=1, help="Trials for algorithms that must be tuned.")] = TRIALS,
-    search_limit: Annotated[float, typer.Option(help="Seconds for the trials per data set.")] = LIMIT_SECONDS,
-    as_in_paper: Annotated[
-        bool, typer.Option("--as-in-paper", help="Take the paper's parameters where they are known.")
-    ] = False,
-    limit: Annotated[float | None, typer.Option(min=0, help="Seconds that a job may take.")] = None,
-    memory: Annotated[float | None, typer.Option(min=0, help="GiB that a job may take.")] = None,
-    retry: Annotated[bool, typer.Option("--retry", help="Run again what was not successful.")] = False,
     with_: With = [],  # noqa: B006
 ) -> None:
     """Run what is not in the store yet. A run that was stopped, or killed, goes on where it was."""
     with _told():
         for file in with_:
             take_in(file)
-        if paper:
-            algorithms, datasets, settings = ["all", "ablation", "beyond"], ["all"], ["both"]
-            seeds, shuffles = PAPER_SEEDS, PAPER_SHUFFLES
-        wanted = plan(_split(algorithms), _split(datasets), _split(settings), seeds, shuffles=shuffles)
+        names = wanted.in_full()
+        planned = plan(
+            _split(names.algorithms),
+            _split(names.datasets),
+            _split(names.settings),
+            names.seeds,
+            shuffles=names.shuffles,
+        )
         with Store(store) as results:
-            wanted = tuned(
-                wanted,
+            jobs = tuned(
+                planned,
                 results,
-                trials=trials,
-                limit_seconds=search_limit,
-                n_jobs=jobs,
-                as_in_paper=as_in_paper,
+                trials=tuning.trials,
+                limit_seconds=tuning.search_limit,
+                n_jobs=effort.jobs,
+                as_in_paper=tuning.as_in_paper,
             )
-            with _progress(remaining(wanted, results, retry=retry)) as (progress, errors):
+            with _progress(remaining(jobs, results, retry=effort.retry)) as (progress, errors):
                 summary = run_jobs(
-                    wanted,
+                    jobs,
                     results,
-                    n_jobs=jobs,
-                    limit_seconds=limit,
-                    limit_memory=None if memory is None else int(memory * 2**30),
-                    retry=retry,
+                    n_jobs=effort.jobs,
+                    limit_seconds=effort.limit,
+                    limit_memory=effort.bytes(),
+                    retry=effort.retry,
                     progress=progress,
                 )
     _show(summary, errors)

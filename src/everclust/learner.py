@@ -7,6 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from .archive import (
+    LOGS,
+    export_chronicle,
+    export_communities,
+    restore_chronicle,
+    restore_communities,
+)
 from .core.communities import base_nodes
 from .core.learn import learn
 from .core.portable import Arrays, export, restore
@@ -14,21 +21,9 @@ from .core.readings import PUBLISHED, Reading
 from .core.state import State, clock_of, copy
 from .core.topology import NO_CLUSTER
 from .core.valleys import base_labels
-from .identity import (
-    DECISION_INTERVAL,
-    LOGS,
-    Chronicle,
-    Community,
-    Event,
-    as_lines,
-    export_chronicle,
-    export_communities,
-    happenings,
-    restore_chronicle,
-    restore_communities,
-    succeed,
-)
+from .identity import Chronicle, Event
 from .snapshot import CHUNK_CELLS, Snapshot, plain, take_snapshot
+from .succession import DECISION_INTERVAL, Community, as_lines, happenings, succeed
 
 CHUNK_WORK = 2**26  # cells × nodes between two looks at the keyboard: some tens of milliseconds
 

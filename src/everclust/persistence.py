@@ -20,12 +20,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from .archive import examine_history, nothing_happened
 from .core.clusters import candidates, components, number_clusters
 from .core.portable import Arrays, examine, restore
 from .core.spread import SCALE_FLOOR
 from .core.state import SEED_NODES
 from .core.topology import NO_CLUSTER
-from .identity import examine_history, nothing_happened
 from .quantity import quantity
 from .version import __version__
 

@@ -13,7 +13,7 @@ from .core.spread import MEAN, SQUARE_SUM, WEIGHT
 from .core.state import State, clock_of
 from .core.topology import NO_CLUSTER
 from .core.valleys import base_labels
-from .identity import succeed
+from .succession import succeed
 
 CHUNK_CELLS = 2**20  # samples are read so many numbers at a time, whatever the input
 PARALLEL_WORK = 2**24  # samples × candidates × features from which threads are worth their start
