@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everclust.core import valleys
+from everclust.core.boundaries import sort_by_group
 from everclust.core.communities import base_nodes, by_modularity, louvain, new_graph
 from everclust.core.learn import learn
 from everclust.core.state import new_state
@@ -86,13 +87,13 @@ def test_a_clear_valley_inside_of_a_group_is_found(compiled):
     """Two chains that modularity left in one group, with one thin link between them."""
     position = np.array([[0.0], [1], [2], [3], [20], [21], [22], [23]])
     links = [(0, 1, 40), (1, 2, 40), (2, 3, 40), (3, 4, 1), (4, 5, 40), (5, 6, 40), (6, 7, 40)]
-    part = compiled(valleys.split)(position, np.array(links), np.arange(8))
+    part = compiled(valleys.split)(position, np.array(links))
     assert part.tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
     even = np.array([(i, i + 1, 40) for i in range(7)])
-    assert compiled(valleys.split)(np.arange(8.0)[:, None], even, np.arange(8)).tolist() == [0] * 8
+    assert compiled(valleys.split)(np.arange(8.0)[:, None], even).tolist() == [0] * 8
     # Too few nodes, or some without a link inside, are left alone.
-    assert compiled(valleys.split)(position, np.array(links), np.arange(3)).tolist() == [0, 0, 0]
-    assert compiled(valleys.split)(position, np.array(links), np.array([0, 1, 2, 6])).tolist() == [0] * 4
+    assert compiled(valleys.split)(position[:3], np.array(links[:2])).tolist() == [0, 0, 0]
+    assert compiled(valleys.split)(position[:4], np.array(links[:2])).tolist() == [0] * 4
 
 
 def test_groups_are_split_until_no_valley_is_left(compiled):
@@ -113,10 +114,12 @@ def test_groups_are_split_until_no_valley_is_left(compiled):
     assert all(len(set(group[c * n : (c + 1) * n].tolist())) == 1 for c in range(n_groups))
 
 
-def test_links_among_some_nodes(compiled):
+def test_links_inside_of_a_group(compiled):
     links = np.array([(0, 1, 5), (1, 2, 6), (2, 3, 7)])
-    found = compiled(valleys.links_among)(links, np.array([1, 2, 3]), 4)
-    assert found.tolist() == [[0, 1, 6], [1, 2, 7]]
+    inside = compiled(sort_by_group)(links, np.array([0, 1, 1, 1]), 2)
+    place = np.zeros(4, np.int64)
+    assert compiled(valleys.links_inside)(links, inside, 1, place).tolist() == [[0, 1, 6], [1, 2, 7]]
+    assert compiled(valleys.links_inside)(links, inside, 0, place).tolist() == []
 
 
 def test_open_boundaries_are_merged_first(compiled):
@@ -144,3 +147,39 @@ def test_units_do_not_matter(seed, n, scale):
     _, _, label = read_out(X)
     assert np.array_equal(read_out(X * scale)[2], label)
     assert sorted(set(label.tolist())) == list(range(label.max() + 1))
+
+
+def in_a_queue(position, links, compiled):
+    """The finest groups again, one after the other; also how often a piece of a piece was split."""
+    n = len(position)
+    group = compiled(louvain)(compiled(new_graph)(links, n))
+    waiting = [(np.flatnonzero(group == c), 1) for c in np.unique(group)]
+    found, n_found, deepest = np.full(n, -1), 0, 0
+    while waiting:
+        nodes, depth = waiting.pop(0)
+        place = np.full(n, -1)
+        place[nodes] = np.arange(len(nodes))
+        own = np.column_stack([place[links[:, 0]], place[links[:, 1]], links[:, 2]])
+        part = compiled(valleys.split)(position[nodes], own[(own >= 0).all(axis=1)])
+        deepest = max(deepest, depth)
+        if part.max() == 0:
+            found[nodes] = n_found
+            n_found += 1
+        else:
+            waiting += [(nodes[part == c], depth + 1) for c in range(part.max() + 1)]
+    return found, n_found, deepest
+
+
+def test_pieces_of_pieces_are_split(compiled):
+    """A hundred small clouds, each node linked with its three nearest."""
+    rng = np.random.default_rng(5)
+    centre = rng.uniform(0, 30, (100, 2))
+    position = np.repeat(centre, 10, axis=0) + rng.normal(size=(1000, 2)) / 2
+    away = np.linalg.norm(position[:, None] - position, axis=2)
+    pairs = {tuple(sorted((i, j))) for i in range(1000) for j in np.argsort(away[i])[1:4].tolist()}
+    links = np.array([(i, j, rng.integers(1, 30)) for i, j in sorted(pairs)])
+    group, n_found = compiled(valleys.finest)(position, links)
+    expected, n_expected, deepest = in_a_queue(position, links, compiled)
+    assert deepest >= 3
+    assert n_found == n_expected
+    assert group.tolist() == expected.tolist()

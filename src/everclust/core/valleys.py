@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from .boundaries import joined, measure
+from .boundaries import joined, measure, sort_by_group
 from .communities import (
     FEWEST_LINKED,
     by_modularity,
@@ -75,60 +75,60 @@ def finest(position, links):
     """Louvain, and Louvain again inside every group, as long as a clear valley is found there."""
     n = position.shape[0]
     group = louvain(new_graph(links, n))
-    n_waiting = close_up(group, np.arange(n))  # groups from n_done on are still to be looked at
-    n_done = 0
-    found = np.empty(n, np.int64)
-    n_found = 0
-    while n_done < n_waiting:
-        nodes = np.flatnonzero(group == n_done)
-        part = split(position, links, nodes)
-        n_parts = part.max() + 1
-        for m in range(nodes.shape[0]):
-            if n_parts == 1:
-                found[nodes[m]] = n_found
-                group[nodes[m]] = -1
+    n_waiting = close_up(group, np.arange(n))  # groups that are still to be looked at
+    found, n_found = np.full(n, -1), 0
+    place = np.empty(n, np.int64)
+    while n_waiting > 0:
+        inside = sort_by_group(links, group, n_waiting + 1)  # the last group are the nodes that are done
+        n_parts = 0
+        for c in range(n_waiting):
+            nodes = inside.node[inside.node_start[c] : inside.node_start[c + 1]]
+            part = split(position[nodes], links_inside(links, inside, c, place))
+            n_new = part.max() + 1
+            if n_new == 1:
+                found[nodes] = n_found
+                n_found += 1
             else:
-                group[nodes[m]] = n_waiting + part[m]
-        n_found += n_parts == 1
-        n_waiting += n_parts if n_parts > 1 else 0
-        n_done += 1
+                group[nodes] = n_parts + part
+                n_parts += n_new
+        n_waiting = n_parts
+        group[found >= 0] = n_waiting
     return found, n_found
 
 
 @jit_allocating
-def split(position, links, nodes):
+def links_inside(links, inside, c, place):  # INOUT place
+    """Links inside of group c, its nodes numbered from 0."""
+    first = inside.node_start[c]
+    for m in range(first, inside.node_start[c + 1]):
+        place[inside.node[m]] = m - first
+    start = inside.link_start[c]
+    own = np.empty((inside.link_start[c + 1] - start, 3), np.int64)
+    for e in range(own.shape[0]):
+        link = links[inside.link[start + e]]
+        own[e, 0], own[e, 1], own[e, 2] = place[link[0]], place[link[1]], link[2]
+    return own
+
+
+@jit_allocating
+def split(position, links):
     """Part of every node of a group: pieces that a clear valley parts, W + √Σw² < E."""
-    whole = np.zeros(nodes.shape[0], np.int64)
-    own = links_among(links, nodes, position.shape[0])
-    graph = new_graph(own, nodes.shape[0])
-    if nodes.shape[0] <= FEWEST_LINKED or graph.strength.min() == 0:
+    n = position.shape[0]
+    whole = np.zeros(n, np.int64)
+    graph = new_graph(links, n)
+    if n <= FEWEST_LINKED or graph.strength.min() == 0:
         return whole
     part = louvain(graph)
-    n_parts = close_up(part, np.arange(part.shape[0]))
+    n_parts = close_up(part, np.arange(n))
     if n_parts < 2:
         return whole
-    cut = measure(position[nodes], own, part, n_parts)
+    cut = measure(position, links, part, n_parts)
     unclear = np.zeros((n_parts, n_parts), np.bool_)
     for a in range(n_parts):
         for b in range(n_parts):
             most = cut.crossing[a, b] + math.sqrt(cut.squares[a, b])
             unclear[a, b] = cut.crossing[a, b] > 0.0 and most >= cut.plane[a, b]
     return joined(unclear)[part]
-
-
-@jit_allocating
-def links_among(links, nodes, n_nodes):
-    """Links between these nodes, which are numbered anew."""
-    place = np.full(n_nodes, -1)
-    place[nodes] = np.arange(nodes.shape[0])
-    own = np.empty_like(links)
-    n = 0
-    for e in range(links.shape[0]):
-        i, j = place[links[e, 0]], place[links[e, 1]]
-        if i >= 0 and j >= 0:
-            own[n, 0], own[n, 1], own[n, 2] = i, j, links[e, 2]
-            n += 1
-    return own[:n]
 
 
 @jit_allocating
