@@ -1,14 +1,20 @@
+import numba
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.datasets import load_digits
 
+import valley_oracle as slow
 from everclust.core import valleys
 from everclust.core.boundaries import sort_by_group
-from everclust.core.communities import base_nodes, by_modularity, louvain, new_graph
+from everclust.core.communities import base_nodes, by_modularity, links_of, louvain, new_graph
 from everclust.core.learn import learn
+from everclust.core.spread import WEIGHT
 from everclust.core.state import new_state
 
+PLAIN = bool(numba.config.DISABLE_JIT)
+EXAMPLES = 30 if PLAIN else 150
 TRIANGLES = [(0, 1, 5), (0, 2, 5), (1, 2, 5), (2, 3, 1), (3, 4, 5), (3, 5, 5), (4, 5, 5)]
 
 
@@ -183,3 +189,61 @@ def test_pieces_of_pieces_are_split(compiled):
     assert deepest >= 3
     assert n_found == n_expected
     assert group.tolist() == expected.tolist()
+
+
+# ---- Against the slow rules ----
+
+
+def as_pairs(links):
+    return {(i, j): count for i, j, count in links.tolist()}
+
+
+def renamed(labels):
+    """Numbered in the order in which they come."""
+    number = {c: n for n, c in enumerate(dict.fromkeys(labels))}
+    return [number[c] for c in labels]
+
+
+def check(position, usage, links, weight, before):
+    """The compiled answer is that of the slow rules."""
+    label = np.zeros(len(position), np.int64)
+    valleys.find_clusters(position, weight, links, before, label)
+    expected = slow.read_out(position.tolist(), usage, as_pairs(links), weight.tolist(), before.tolist())
+    assert renamed(label.tolist()) == renamed(expected)
+
+
+@st.composite
+def graphs(draw):
+    """Nodes in clumps, linked with near ones, some not at all; and what they were called before."""
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    n, d, n_clumps = draw(st.integers(3, 40)), draw(st.integers(1, 4)), draw(st.integers(1, 6))
+    centre = rng.normal(size=(n_clumps, d)) * draw(st.sampled_from([1, 4, 20]))
+    position = centre[rng.integers(n_clumps, size=n)] + rng.normal(size=(n, d))
+    away = np.linalg.norm(position[:, None] - position, axis=2)
+    near = np.argsort(away, axis=1)[:, 1 : 1 + draw(st.integers(1, 4))]
+    pairs = sorted({tuple(sorted((i, int(j)))) for i in range(n) for j in near[i] if rng.random() < 0.9})
+    links = np.array([(i, j, rng.integers(1, 40)) for i, j in pairs], np.int64).reshape(-1, 3)
+    n_before = draw(st.integers(0, 4))
+    before = rng.integers(-1, n_before, size=n) if n_before else np.full(n, -1)
+    return position, links, rng.uniform(0.2, 1, d), valleys.compact(before)
+
+
+@settings(max_examples=EXAMPLES)
+@given(graphs())
+def test_graphs_against_the_slow_rules(graph):
+    position, links, weight, before = graph
+    check(position, [2] * len(position), links, weight, before)
+
+
+@pytest.mark.parametrize("order", ["shuffled", "class by class"])
+def test_digits_against_the_slow_rules(order):
+    X, y = load_digits(return_X_y=True)
+    if order == "class by class":
+        X = X[np.argsort(y, kind="stable")]
+    n = 300 if PLAIN else len(X)
+    state = learn(new_state(64), np.ascontiguousarray(X[:n]))
+    base = base_nodes(state)
+    before = np.full(len(base), -1)
+    for _ in range(2):  # without an answer before, and with one that is nearly the same
+        check(state.prototype[base], [2] * len(base), links_of(state, base), state.feature[WEIGHT], before)
+        before = valleys.base_labels(state, base) // 2

@@ -296,6 +296,7 @@ class Seating(NamedTuple):
     centre: np.ndarray
     away: np.ndarray  # distance of every centre to every node
     nearest: np.ndarray  # distance of every node to the nearest centre of another group
+    seat: np.ndarray  # (b − a)/max(a, b) of every node
     weight: np.ndarray  # ω
 
 
@@ -311,6 +312,7 @@ def new_seating(graph, group, n_groups, linked, prototype, weight):
         np.zeros(n_groups),
         np.zeros((n_groups, prototype.shape[1])),
         np.empty((n_groups, n)),
+        np.empty(n),
         np.empty(n),
         weight,
     )
@@ -361,7 +363,7 @@ def seat_together(seating, a, b):  # INOUT seating
 
 
 @jit
-def silhouette(seating, alive):  # INOUT seating.nearest
+def silhouette(seating, alive):  # INOUT seating.nearest, seating.seat
     """Simplified silhouette: Σ g_i·(b_i − a_i)/max(a_i, b_i) / Σ g_i."""
     for i in range(seating.g.shape[0]):
         seating.nearest[i] = np.inf
@@ -372,9 +374,9 @@ def silhouette(seating, alive):  # INOUT seating.nearest
     for i in range(seating.g.shape[0]):
         home, nearest = seating.group[i], seating.nearest[i]
         own = seating.away[home, i] if seating.size[home] > 1 else 0.0
+        seating.seat[i] = (nearest - own) / max(own, nearest) if own != nearest else 0.0
+        total += seating.g[i] * seating.seat[i]
         weights += seating.g[i]
-        if own != nearest:
-            total += seating.g[i] * (nearest - own) / max(own, nearest)
     return total / weights
 
 

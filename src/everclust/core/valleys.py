@@ -2,7 +2,8 @@
 
 As in communities.py, Louvain, a path of mergers and the level where the nodes sit best; and at each step a
 boundary is compared with what would cross it in one homogeneous cloud (boundaries.py). Groups are split
-again where that shows a clear valley, and open boundaries are merged first.
+again where that shows a clear valley, and open boundaries are merged first. Of levels that are equally
+good but for chance, the one that is most like the last answer stays (steadiness.py).
 """
 
 import math
@@ -25,20 +26,33 @@ from .communities import (
 from .jit import jit, jit_allocating, kernel
 from .spread import WEIGHT
 from .state import State
+from .steadiness import consider, is_clearly_better, likeness, new_level
+from .topology import NO_CLUSTER
 
 
 def base_labels(state: State, base: np.ndarray, valleys: bool = True) -> np.ndarray:
     """Cluster of every node in the base, numbered in the order of their lowest nodes."""
     if not valleys:
         return by_modularity(state, base)
-    label = np.zeros(len(base), np.int64)
-    find_clusters(state.prototype[base], state.feature[WEIGHT], links_of(state, base), label)
+    label, before = np.zeros(len(base), np.int64), compact(state.node["community"][base])
+    find_clusters(state.prototype[base], state.feature[WEIGHT], links_of(state, base), before, label)
     return label
 
 
+def compact(ids: np.ndarray) -> np.ndarray:
+    """Ids as numbers from 0 on; NO_CLUSTER stays."""
+    named = ids != NO_CLUSTER
+    number = np.full(len(ids), NO_CLUSTER)
+    number[named] = np.unique(ids[named], return_inverse=True)[1]
+    return number
+
+
 @kernel
-def find_clusters(prototype, weight, links, label):  # INOUT label
-    """Label every node, given (i, j, count) of the pairs with hand-overs."""
+def find_clusters(prototype, weight, links, before, label):  # INOUT label
+    """Label every node, given (i, j, count) of the pairs with hand-overs.
+
+    `before`: their clusters when it was last decided about them, or NO_CLUSTER.
+    """
     whole = new_graph(links, prototype.shape[0])
     linked = np.flatnonzero(whole.strength)
     if linked.shape[0] < FEWEST_LINKED:
@@ -49,7 +63,7 @@ def find_clusters(prototype, weight, links, label):  # INOUT label
     inner = links.copy()
     for e in range(inner.shape[0]):
         inner[e, 0], inner[e, 1] = place[links[e, 0]], place[links[e, 1]]
-    group = cluster_linked(position, inner)
+    group = cluster_linked(position, inner, before[linked])
     number = np.full(group.shape[0], -1)
     n = 0
     for k in range(group.shape[0]):  # in the order of their lowest nodes
@@ -61,12 +75,12 @@ def find_clusters(prototype, weight, links, label):  # INOUT label
 
 
 @jit_allocating
-def cluster_linked(position, links):
+def cluster_linked(position, links, before):
     """Cluster of every node, all of them linked."""
     group, n_groups = finest(position, links)
     if n_groups > 1:
         cut = measure(position, links, group, n_groups)
-        choose_level(position, links, cut, group)
+        choose_level(position, links, cut, before, group)
     return group
 
 
@@ -132,22 +146,21 @@ def split(position, links):
 
 
 @jit_allocating
-def choose_level(position, links, cut, group):  # INOUT group
-    """Merge down to two groups and go back to the level where the nodes sit best, the finest on ties."""
+def choose_level(position, links, cut, before, group):  # INOUT group
+    """Merge down to two groups and go back to the level where the nodes sit best, the finest on ties; or
+    to the one most like before, if its nodes sit as well but for chance."""
     n = n_left = cut.mass.shape[0]
     W, E, mass = cut.crossing.copy(), cut.expected.copy(), cut.mass.copy()
     alive = np.ones(n, np.bool_)
     graph = new_graph(links, group.shape[0])
     everybody, plain = np.arange(group.shape[0]), np.ones(position.shape[1])
     seating = new_seating(graph, group, n, everybody, position, plain)
-    best = -math.inf
+    best, alike = new_level(seating), new_level(seating)
     while True:
-        score = silhouette(seating, alive)
-        if score > best:
-            best = score
-            group[:] = seating.group
+        consider(best, seating, silhouette(seating, alive))
+        consider(alike, seating, likeness(seating, before, n))
         if n_left == 2:
-            return
+            break
         a, b = next_pair(W, E, mass, alive)
         unite(W, a, b)
         unite(E, a, b)
@@ -155,6 +168,8 @@ def choose_level(position, links, cut, group):  # INOUT group
         alive[b] = False
         seat_together(seating, a, b)
         n_left -= 1
+    stays = alike.worth[0] > 0.0 and not is_clearly_better(seating.g, best.seat, alike.seat)
+    group[:] = alike.group if stays else best.group
 
 
 @jit

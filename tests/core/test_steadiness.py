@@ -1,0 +1,80 @@
+import numpy as np
+import pytest
+
+from everclust.core import steadiness
+from everclust.core.communities import base_nodes, new_graph, new_seating
+from everclust.core.topology import NO_CLUSTER
+from everclust.core.valleys import base_labels
+
+
+@pytest.fixture
+def seating(compiled):
+    """Six nodes on a line, in three groups of two; the hand-overs inside them are 3, 2 and 1."""
+    position = np.arange(6.0)[:, None]
+    graph = compiled(new_graph)(np.array([(0, 1, 3), (2, 3, 2), (4, 5, 1)]), 6)
+    group = np.array([0, 0, 1, 1, 2, 2])
+    return compiled(new_seating)(graph, group, 3, np.arange(6), position, np.ones(1))
+
+
+def test_only_what_is_worth_more_is_taken(compiled, seating):
+    level = compiled(steadiness.new_level)(seating)
+    consider = compiled(steadiness.consider)
+    seating.seat[:] = 0.5
+    consider(level, seating, 0.25)
+    assert (level.worth[0], level.group.tolist()) == (0.25, [0, 0, 1, 1, 2, 2])
+    seating.group[:], seating.seat[:] = 0, 0.75
+    consider(level, seating, 0.25)  # as good, but coarser
+    assert (level.group.tolist(), level.seat.tolist()) == ([0, 0, 1, 1, 2, 2], [0.5] * 6)
+    consider(level, seating, 0.3)
+    assert (level.worth[0], level.group.tolist(), level.seat.tolist()) == (0.3, [0] * 6, [0.75] * 6)
+
+
+def test_likeness(compiled, seating):
+    def like(*before):
+        return compiled(steadiness.likeness)(seating, np.array(before), 3)
+
+    assert like(2, 2, 0, 0, 1, 1) == 24  # the same groups: all 12 hand-overs stay, seen from either side
+    assert like(0, 0, 0, 0, 0, 0) == 12 + 6  # all groups within one; the largest of them in it
+    assert like(0, 0, 0, 0, 1, 1) == 12 + 6 + 2
+    assert like(0, 0, 0, 1, 1, 1) == 6 + 2 + 2 + 6 + 2  # the second group lies in both; 2 and 2 of the last
+    assert like(0, 0, *[NO_CLUSTER] * 4) == 12  # only of those that are known
+    assert like(*[NO_CLUSTER] * 6) == 0
+
+
+def test_better_by_more_than_chance(compiled):
+    better = compiled(steadiness.is_clearly_better)
+    g, nothing = np.array([1.0, 1, 2]), np.zeros(3)
+    assert better(g, np.full(3, 0.1), nothing)  # for all nodes alike: no doubt
+    assert not better(g, nothing, nothing)
+    assert not better(g, nothing, np.full(3, 0.1))
+    # Mean 0.1; deviations 0.3, -0.1, -0.1, weighted 0.3, -0.1, -0.2: error √0.14 / 4, about 0.094.
+    assert better(g, np.array([0.4, 0.0, 0.0]), nothing)
+    # Mean 0.075; deviations 0.225, 0.225 and -0.225 twice: error 0.225 · √6 / 4, about 0.138.
+    assert not better(g, np.array([0.3, 0.3, -0.15]), nothing)
+
+
+def row(gap):
+    """Three groups of four nodes on a line, linked closely inside; the last two hand over a little more."""
+    position = [[float(start + k)] for start in (0, 40, 40 + gap) for k in range(4)]
+    links = [(4 * c + i, 4 * c + j, 30) for c in range(3) for i in range(4) for j in range(i + 1, 4)]
+    return position, sorted([*links, (3, 4, 1), (7, 8, 3)])
+
+
+THREE, TWO = [0] * 4 + [1] * 4 + [2] * 4, [0] * 4 + [1] * 8
+
+
+@pytest.mark.parametrize(
+    ("gap", "alone", "after_three", "after_two"),
+    [(9, TWO, THREE, TWO), (10, THREE, THREE, TWO), (20, THREE, THREE, THREE), (6, TWO, TWO, TWO)],
+)
+def test_the_last_answer_stays_if_it_is_as_good_but_for_chance(model, gap, alone, after_three, after_two):
+    position, links = row(gap)
+
+    def labels(before):
+        state = model(position, handover=links, usage=[2] * 12, n_seen=10**6, community=before)
+        return base_labels(state, base_nodes(state)).tolist()
+
+    assert labels([NO_CLUSTER] * 12) == alone
+    assert labels(THREE) == after_three
+    assert labels(TWO) == after_two
+    assert labels([NO_CLUSTER] * 2 + THREE[2:]) == after_three  # new nodes have no say
