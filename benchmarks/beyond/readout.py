@@ -193,11 +193,11 @@ def seats(position, g, group, n_groups):
     return np.divide(other - own, longest, out=np.zeros(len(rows)), where=longest > 0)
 
 
-def is_one_cloud(position, links, group, patience=-1):
+def is_one_cloud(position, links, group):
     """Is every group open to another, by more than a standard error, with no dip in between?"""
     n_groups = group.max() + 1
     cut = measure(position, links, group, n_groups)
-    if not closed_nowhere(cut, patience):
+    if not closed_nowhere(cut):
         return False
     ratio = np.divide(cut.crossing, cut.plane, out=np.full_like(cut.plane, np.inf), where=cut.plane > 0)
     ratio[cut.crossing == 0] = 0
@@ -205,17 +205,15 @@ def is_one_cloud(position, links, group, patience=-1):
     pairs = np.unique(np.sort(np.stack([np.arange(n_groups), nearest], axis=1), axis=1), axis=0)
     W, squares, n_links, E, _ = (matrix[pairs[:, 0], pairs[:, 1]].sum() for matrix in cut[:5])
     error = np.sqrt(max(squares - W**2 / n_links, 0))
-    if W + patience * error <= E or 4 * error >= W:
+    if W - error <= E or 4 * error >= W:
         return False
     valley, ridge, spread = np.sum([dip(position, links, group, cut.centre, a, b) for a, b in pairs], axis=0)
     return bool(valley + np.sqrt(spread) >= ridge)
 
 
-def closed_nowhere(cut, patience=-1):
-    """Does every group have a neighbour to which it is open? With patience, within a standard error."""
-    error = np.sqrt(np.maximum(cut.squares - cut.crossing**2 / np.maximum(cut.links, 1), 0))
-    most = cut.crossing + max(patience, 0) * error
-    return bool(((cut.crossing > 0) & (most > cut.plane)).any(axis=1).all())
+def closed_nowhere(cut):
+    """Does every group have a neighbour to which it is open?"""
+    return bool(((cut.crossing > 0) & (cut.crossing > cut.plane)).any(axis=1).all())
 
 
 def dip(position, links, group, centre, a, b):
@@ -253,31 +251,13 @@ def levels_of(position, links):
     return answer
 
 
-def choose(levels, g, before=None):
-    """The level with the best mean seat, the finer on ties.
-
-    With `before`, the previous cluster of every node: the level most like it is kept unless the best one is
-    better by more than the standard error of the difference.
-    """
-    scores = [np.average(seat, weights=g) for _, seat in levels]
-    best = int(np.argmax(scores))
-    if before is None:
-        return best
-    kept = int(np.argmax([likeness(before, group, g) for group, _ in levels]))
-    change = levels[best][1] - levels[kept][1]
-    error = np.sqrt((g**2 * (change - np.average(change, weights=g)) ** 2).sum()) / g.sum()
-    return kept if scores[best] - scores[kept] <= error else best
+def choose(levels, g):
+    """The level with the best mean seat, the finer on ties."""
+    return int(np.argmax([np.average(seat, weights=g) for _, seat in levels]))
 
 
-def likeness(one, other, g):
-    """Mass that stays with its largest companion, seen from either side."""
-    table = np.zeros((one.max() + 1, other.max() + 1))
-    np.add.at(table, (one, other), g)
-    return table.max(axis=0).sum() + table.max(axis=1).sum()
-
-
-def clusters(prototype, weight, links, before=None):
-    """Cluster of every base node; `before`: their clusters at the previous read-out, or None."""
+def clusters(prototype, weight, links):
+    """Cluster of every base node."""
     n = len(prototype)
     position = prototype * np.sqrt(weight)
     g = strengths(links, n) if len(links) else np.zeros(n)
@@ -288,22 +268,20 @@ def clusters(prototype, weight, links, before=None):
     place[linked] = np.arange(len(linked))
     inner = np.stack([place[links[:, 0]], place[links[:, 1]], links[:, 2]], axis=1)
     label = np.empty(n, np.int64)
-    label[linked] = of_linked(position[linked], inner, None if before is None else before[linked])
+    label[linked] = of_linked(position[linked], inner)
     for k in np.flatnonzero(g == 0):
         label[k] = label[linked[((position[linked] - position[k]) ** 2).sum(axis=1).argmin()]]
     return label
 
 
-def of_linked(position, links, before=None):
+def of_linked(position, links):
     """Cluster of every node, all of them linked."""
     levels = levels_of(position, links)
-    group = levels[choose(levels, strengths(links, len(position)), before)][0]
+    group = levels[choose(levels, strengths(links, len(position)))][0]
     if group.max() == 0:
         return group
-    patience = 1 if before is not None and before.max() == 0 else -1  # one cloud stays one in case of doubt
     finest_cut = measure(position, links, levels[0][0], levels[0][0].max() + 1)
-    if not closed_nowhere(finest_cut, patience) or not is_one_cloud(position, links, group, patience):
+    if not closed_nowhere(finest_cut) or not is_one_cloud(position, links, group):
         return group
     cut = measure(position, links, group, group.max() + 1)
-    is_open = (cut.crossing > 0) & (cut.crossing > cut.plane)
-    return components(is_open)[group] if patience < 0 else np.zeros_like(group)
+    return components((cut.crossing > 0) & (cut.crossing > cut.plane))[group]

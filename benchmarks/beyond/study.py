@@ -25,17 +25,17 @@ from everclust.core.learn import learn
 from everclust.core.readings import PUBLISHED
 from everclust.core.spread import WEIGHT
 from everclust.core.state import new_state
+from everclust.core.topology import NO_CLUSTER
+from everclust.core.valleys import compact, find_clusters
 
 CAPPED = PUBLISHED._replace(capped=True)
 STEP, FIRST, N_PROBES = 500, 1000, 500
-WATCHED = [*runs.DEV[3:9], "texture", "anuran_calls"]
+WATCHED = [*runs.DEV[3:9], "semeion", "texture", "anuran_calls", "tuandromd", "yeast"]
 
 
 def handover(run):
     """The read-out of the specification."""
-    label = np.zeros(len(run.usage), np.int64)
-    find_communities(run.prototype, run.weight, run.links, label)
-    return label
+    return by_modularity(run.prototype, run.weight, run.links, None)
 
 
 def cloud(run):
@@ -117,59 +117,70 @@ def changed(before, after):
     return 1 - table[linear_sum_assignment(-table)].sum() / len(before)
 
 
-def watch(X, y, seed, answers):
-    """Changes of the probes' labels and of the number of clusters between read-outs, by answer."""
-    rows = np.ascontiguousarray(X[runs.order_of(X, y, "stationary", seed)])
+def watch(X, y, setting, seed, answers):
+    """Changes of the probes' labels and of the number of clusters between read-outs, and ARI, by answer."""
+    rows = np.ascontiguousarray(X[runs.order_of(X, y, setting, seed)])
     probes = X[np.random.RandomState(seed).permutation(len(X))[:N_PROBES]]
     state, last, moves = new_state(X.shape[1], CAPPED), {}, defaultdict(list)
-    for start in range(0, len(rows) - STEP + 1, STEP):
+    for start in range(0, len(rows), STEP):
         state = learn(state, rows[start : start + STEP], CAPPED)
-        if start + STEP < FIRST:
-            continue
         base = base_nodes(state)
-        prototype, weight = state.prototype[base], state.feature[WEIGHT]
+        prototype, weight, birth = state.prototype[base], state.feature[WEIGHT], state.node["birth"][base]
         winner, links = runs.nearest(probes, prototype, weight), runs.base_links(state, base)
         for name, answer in answers.items():
-            before = None
-            if name in last:  # a node's cluster at the last read-out, a new node's: that of the nearest
-                nodes, clusters, seen = last[name]
-                before = np.unique(clusters[runs.nearest(prototype, nodes, weight)], return_inverse=True)[1]
+            known, seen = last.get(name, ({}, None))
+            before = np.array([known.get(b, NO_CLUSTER) for b in birth.tolist()])
             label = answer(prototype, weight, links, before)
-            if name in last:
+            if seen is not None and start + STEP > FIRST:
                 moves[name].append((changed(seen, label[winner]), seen.max() != label[winner].max()))
-            last[name] = prototype.copy(), label, label[winner]
-    return {name: np.mean(values, axis=0) for name, values in moves.items()}
+            last[name] = dict(zip(birth.tolist(), label.tolist(), strict=True)), label[winner]
+    winner = runs.nearest(X, prototype, weight)
+    quality = {
+        name: runs.ari(runs.tabulate(label_of(known, birth)[winner], y)) for name, (known, _) in last.items()
+    }
+    return {name: (*np.mean(values, axis=0), quality[name]) for name, values in moves.items()}
 
 
-def _handover_labels(prototype, weight, links, _):
+def label_of(known, birth):
+    """Clusters of nodes by their births."""
+    return np.array([known[b] for b in birth.tolist()])
+
+
+def by_modularity(prototype, weight, links, _):
+    """The read-out of the specification."""
     label = np.zeros(len(prototype), np.int64)
     find_communities(np.ascontiguousarray(prototype), weight.copy(), links, label)
     return label
 
 
+def steadily(prototype, weight, links, before):
+    """The read-out of the package."""
+    label = np.zeros(len(prototype), np.int64)
+    find_clusters(np.ascontiguousarray(prototype), weight.copy(), links, compact(before), label)
+    return label
+
+
 ANSWERS = {
-    "H+cap+birth": _handover_labels,
-    "cloud": lambda prototype, weight, links, _: readout.clusters(prototype, weight, links),
-    "cloud, steady": readout.clusters,
+    "H+cap+birth": by_modularity,
+    "without a memory": lambda p, o, links, before: steadily(p, o, links, np.full_like(before, NO_CLUSTER)),
+    "shipped": steadily,
 }
 
 
 def steady():
-    """Share of probes that change their label, and of read-outs that change the number of clusters."""
-    for half in ("find", "confirm"):
-        table = []
-        for stream in STREAMS:
-            if stream.half == half and stream.family not in ("many", "high"):
-                moves = watch(*stream.draw(), 1, ANSWERS)
-                table.append([moves[name] for name in ANSWERS])
-                print(f"{stream.name:42}", *(f"{name} {m[0]:.3f} {m[1]:.2f};" for name, m in moves.items()))
-        print(half, dict(zip(ANSWERS, np.round(np.mean(table, axis=0), 3).tolist(), strict=True)))
-    table = []
-    for name in WATCHED:
-        moves = watch(*runs.load(name), 1, ANSWERS)
-        table.append([moves[answer] for answer in ANSWERS])
-        print(f"{name:42}", *(f"{answer} {m[0]:.3f} {m[1]:.2f};" for answer, m in moves.items()))
-    print("real", dict(zip(ANSWERS, np.round(np.mean(table, axis=0), 3).tolist(), strict=True)))
+    """Shares of probes that change their label, and of read-outs with another number of clusters; ARI."""
+    chosen = [stream for stream in STREAMS if stream.family not in ("many", "high")]
+    for setting in runs.SETTINGS:
+        sources = {s.name: s.draw() for s in chosen if s.family != "one" or setting == "stationary"}
+        for title, cells in (("generated", sources), ("real", {name: runs.load(name) for name in WATCHED})):
+            table = []
+            for name, (X, y) in cells.items():
+                moves = watch(X, y, setting, 1, ANSWERS)
+                table.append([moves[answer] for answer in ANSWERS])
+                print(f"{name:42}", *("{} {:.3f} {:.2f} {:.3f};".format(a, *m) for a, m in moves.items()))
+            print(
+                title, setting, dict(zip(ANSWERS, np.round(np.mean(table, axis=0), 3).tolist(), strict=True))
+            )
 
 
 def clock():
