@@ -181,13 +181,14 @@ def best_merge(
 
 
 def seats_of(y: Points, g: Sequence[int], level: Sequence[int]) -> list[float]:
-    """(b - a)/max(a, b) of every node."""
+    """(b - a)/max(a, b) of every node; b from itself or from its mirror image in the centre."""
     centre = slow.centres(y, g, level)
     seats = []
     for i, own in enumerate(level):
-        away = [math.dist(y[i], point) for point in centre]
-        inner = 0.0 if list(level).count(own) == 1 else away[own]
-        outer = min(distance for c, distance in enumerate(away) if c != own)
+        inner = 0.0 if list(level).count(own) == 1 else math.dist(y[i], centre[own])
+        mirrored = [2 * middle - value for middle, value in zip(centre[own], y[i], strict=True)]
+        others = [point for c, point in enumerate(centre) if c != own]
+        outer = min(math.dist(place, point) for place in (y[i], mirrored) for point in others)
         seats.append((outer - inner) / max(inner, outer) if max(inner, outer) > 0 else 0.0)
     return seats
 

@@ -1,9 +1,8 @@
 """Hand-over clusters with an eye for valleys: the read-out of `clusters="handover"`.
 
-As in communities.py, Louvain, a path of mergers and the level where the nodes sit best; and at each step a
+As in communities.py, Louvain, a path of mergers and the level where the nodes sit best (levels.py); but a
 boundary is compared with what would cross it in one homogeneous cloud (boundaries.py). Groups are split
-again where that shows a clear valley, and open boundaries are merged first. Of levels that are equally
-good but for chance, the one that is most like the last answer stays (steadiness.py).
+again where that shows a clear valley, and open boundaries are merged first.
 """
 
 import math
@@ -21,12 +20,18 @@ from .communities import (
     new_graph,
     new_seating,
     seat_together,
-    silhouette,
 )
 from .jit import jit, jit_allocating, kernel
+from .levels import (
+    consider,
+    facing_silhouette,
+    is_clearly_better,
+    likeness,
+    measure_between,
+    new_level,
+)
 from .spread import WEIGHT
 from .state import State
-from .steadiness import consider, is_clearly_better, likeness, new_level
 from .topology import NO_CLUSTER
 
 
@@ -148,7 +153,7 @@ def split(position, links):
 @jit_allocating
 def choose_level(position, links, cut, before, group):  # INOUT group
     """Merge down to two groups and go back to the level where the nodes sit best, the finest on ties; or
-    to the one most like before, if its nodes sit as well but for chance."""
+    to the one most like before, if nodes sit as well there but for chance."""
     n = n_left = cut.mass.shape[0]
     W, E, mass = cut.crossing.copy(), cut.expected.copy(), cut.mass.copy()
     alive = np.ones(n, np.bool_)
@@ -156,8 +161,11 @@ def choose_level(position, links, cut, before, group):  # INOUT group
     everybody, plain = np.arange(group.shape[0]), np.ones(position.shape[1])
     seating = new_seating(graph, group, n, everybody, position, plain)
     best, alike = new_level(seating), new_level(seating)
+    between = np.empty((n, n))
+    for a in range(n):
+        measure_between(seating, between, a)
     while True:
-        consider(best, seating, silhouette(seating, alive))
+        consider(best, seating, facing_silhouette(seating, alive, between))
         consider(alike, seating, likeness(seating, before, n))
         if n_left == 2:
             break
@@ -167,6 +175,7 @@ def choose_level(position, links, cut, before, group):  # INOUT group
         mass[a], mass[b] = mass[a] + mass[b], 0.0
         alive[b] = False
         seat_together(seating, a, b)
+        measure_between(seating, between, a)
         n_left -= 1
     stays = alike.worth[0] > 0.0 and not is_clearly_better(seating.g, best.seat, alike.seat)
     group[:] = alike.group if stays else best.group

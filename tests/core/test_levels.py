@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from everclust.core import steadiness
+from everclust.core import levels
 from everclust.core.communities import base_nodes, new_graph, new_seating
 from everclust.core.topology import NO_CLUSTER
 from everclust.core.valleys import base_labels
@@ -16,9 +16,52 @@ def seating(compiled):
     return compiled(new_seating)(graph, group, 3, np.arange(6), position, np.ones(1))
 
 
+@pytest.fixture
+def seats(compiled):
+    """Seat of every node at a level, and their mean."""
+
+    def find(position, group, strength):
+        n, k = len(group), max(group) + 1
+        graph = compiled(new_graph)(np.zeros((0, 3), np.int64), n)
+        graph.strength[:] = strength
+        position = np.array(position, float).reshape(n, -1)
+        seating = compiled(new_seating)(
+            graph, np.array(group), k, np.arange(n), position, np.ones(len(position.T))
+        )
+        between = np.empty((k, k))
+        for a in range(k):
+            compiled(levels.measure_between)(seating, between, a)
+        mean = compiled(levels.facing_silhouette)(seating, np.ones(k, bool), between)
+        return seating.seat.tolist(), mean
+
+    return find
+
+
+def test_nodes_are_seated_as_if_they_faced_their_neighbours(seats):
+    # Centres 1 and 9. Nodes 0 and 2 are mirror images: both are 1 from their own and 7 from the other.
+    seat, mean = seats([0, 2, 8, 10], [0, 0, 1, 1], [1, 1, 2, 2])
+    assert seat == pytest.approx([6 / 7] * 4)
+    assert mean == pytest.approx(6 / 7)
+    # The centre 0.5 is nearer to three nodes at 0: the one at 2 has its mirror image at -1.
+    seat, mean = seats([0, 0, 0, 2, 10], [0, 0, 0, 0, 1], [1, 1, 1, 1, 1])
+    assert seat == pytest.approx([(9 - 0.5) / 9] * 3 + [(8 - 1.5) / 8, 1.0])
+    assert mean == pytest.approx(sum(seat) / 5)
+
+
+def test_a_mirror_image_may_face_another_neighbour(seats):
+    # The mirror image of the upper node of the middle group is 1 from the centre at -3.
+    position = [(-9, 0), (-9, 1), (0, 2), (0, -2), (0, -3.5), (0, -2.5)]
+    seat, _ = seats(position, [0, 0, 1, 1, 2, 2], [1] * 6)
+    assert seat[2] == pytest.approx((1 - 2) / 2)
+
+
+def test_nodes_in_one_place_have_no_seat(seats):
+    assert seats([5, 5, 5], [0, 0, 1], [1, 1, 1]) == ([0.0, 0.0, 0.0], 0.0)
+
+
 def test_only_what_is_worth_more_is_taken(compiled, seating):
-    level = compiled(steadiness.new_level)(seating)
-    consider = compiled(steadiness.consider)
+    level = compiled(levels.new_level)(seating)
+    consider = compiled(levels.consider)
     seating.seat[:] = 0.5
     consider(level, seating, 0.25)
     assert (level.worth[0], level.group.tolist()) == (0.25, [0, 0, 1, 1, 2, 2])
@@ -31,7 +74,7 @@ def test_only_what_is_worth_more_is_taken(compiled, seating):
 
 def test_likeness(compiled, seating):
     def like(*before):
-        return compiled(steadiness.likeness)(seating, np.array(before), 3)
+        return compiled(levels.likeness)(seating, np.array(before), 3)
 
     assert like(2, 2, 0, 0, 1, 1) == 24  # the same groups: all 12 hand-overs stay, seen from either side
     assert like(0, 0, 0, 0, 0, 0) == 12 + 6  # all groups within one; the largest of them in it
@@ -42,7 +85,7 @@ def test_likeness(compiled, seating):
 
 
 def test_better_by_more_than_chance(compiled):
-    better = compiled(steadiness.is_clearly_better)
+    better = compiled(levels.is_clearly_better)
     g, nothing = np.array([1.0, 1, 2]), np.zeros(3)
     assert better(g, np.full(3, 0.1), nothing)  # for all nodes alike: no doubt
     assert not better(g, nothing, nothing)

@@ -1,0 +1,119 @@
+"""Which level of a path is the answer: where nodes sit best, unless the last answer is as good.
+
+A node on the far side of its group is far from the next centre for no merit of the grouping. With two groups
+half of the nodes are such, with many groups few, so that a silhouette favours few groups. Here every node is
+seated as if it faced its neighbours: by itself or by its mirror image in the centre, whichever is nearer.
+
+Two levels may be nearly equally good, and each new sample may turn the scales. So the level that is most like
+the last answer stays unless the best one is better by more than a standard error.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from .communities import quick_distance
+from .jit import jit, jit_allocating
+from .topology import NO_CLUSTER
+
+
+@jit
+def measure_between(seating, between, a):  # INOUT between
+    """Squared distances of one centre to the others."""
+    for b in range(between.shape[0]):
+        away = quick_distance(seating.centre[a], seating.centre[b], seating.weight)
+        between[a, b] = between[b, a] = away * away
+
+
+@jit
+def facing_silhouette(seating, alive, between):  # INOUT seating.nearest, seating.seat
+    """Mean of (b − a)/max(a, b), weighted with g: b is the distance to the next centre of the node or of its
+    mirror image, the lesser."""
+    n = seating.g.shape[0]
+    for i in range(n):
+        seating.nearest[i] = np.inf
+    for c in range(alive.shape[0]):
+        if alive[c]:
+            face(seating.nearest, seating.away, seating.group, between[c], c)
+    total, weights = 0.0, 0.0
+    for i in range(n):
+        home, nearest = seating.group[i], math.sqrt(max(seating.nearest[i], 0.0))
+        own = seating.away[home, i] if seating.size[home] > 1 else 0.0
+        seating.seat[i] = (nearest - own) / max(own, nearest) if own != nearest else 0.0
+        total += seating.g[i] * seating.seat[i]
+        weights += seating.g[i]
+    return total / weights
+
+
+@jit
+def face(nearest, away, group, between, c):  # INOUT nearest
+    """Centre c is nearer to some nodes of other groups, or to their mirror images; squared distances.
+
+    For the centre's place D and the node's place v as seen from its own centre, |v − D|² + |−v − D|² is
+    2|v|² + 2|D|².
+    """
+    for i in range(nearest.shape[0]):
+        home = group[i]
+        if home != c:
+            here = away[c, i] * away[c, i]
+            own = away[home, i]
+            mirrored = 2.0 * (own * own + between[home]) - here
+            nearest[i] = min(nearest[i], here, mirrored)
+
+
+class Level(NamedTuple):
+    """The level that is worth most so far."""
+
+    worth: np.ndarray  # of one number
+    group: np.ndarray
+    seat: np.ndarray  # how well every node sits in its group
+
+
+@jit_allocating
+def new_level(seating):
+    """None so far."""
+    n = seating.group.shape[0]
+    return Level(np.full(1, -math.inf), np.empty(n, np.int64), np.empty(n))
+
+
+@jit
+def consider(level, seating, worth):  # INOUT level
+    """Take the present level if it is worth more; on ties, the one before, which is finer, stays."""
+    if worth > level.worth[0]:
+        level.worth[0] = worth
+        for i in range(level.group.shape[0]):
+            level.group[i] = seating.group[i]
+            level.seat[i] = seating.seat[i]
+
+
+@jit_allocating
+def likeness(seating, before, n_groups):
+    """Hand-overs of nodes that stay with the largest part of their group, seen from either side."""
+    common = np.zeros((before.max() + 1, n_groups))
+    for i in range(before.shape[0]):
+        if before[i] != NO_CLUSTER:
+            common[before[i], seating.group[i]] += seating.g[i]
+    largest = np.zeros(n_groups)
+    total = 0.0
+    for c in range(common.shape[0]):
+        most = 0.0
+        for a in range(n_groups):
+            most = max(most, common[c, a])
+            largest[a] = max(largest[a], common[c, a])
+        total += most
+    return total + largest.sum()
+
+
+@jit
+def is_clearly_better(g, seat, other):
+    """Is the mean seat, weighted with g, better by more than the standard error of the difference?"""
+    weight, mean = 0.0, 0.0
+    for i in range(g.shape[0]):
+        weight += g[i]
+        mean += g[i] * (seat[i] - other[i])
+    mean /= weight
+    squares = 0.0
+    for i in range(g.shape[0]):
+        squares += (g[i] * (seat[i] - other[i] - mean)) ** 2
+    return mean > math.sqrt(squares) / weight
