@@ -17,8 +17,11 @@ from numba import config, njit
 from numba.core import caching
 from numba.core.types.misc import unliteral
 
+from .linking import how_to_compile_parts
+
 _STRICT: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-_NO_WRAPPER: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_KERNEL: dict[str, Any] = {"no_cfunc_wrapper": True}
+_PART: dict[str, Any] = {"no_cpython_wrapper": True, **_KERNEL, **how_to_compile_parts()}
 Function = Callable[..., Any]
 
 #: min is the same in whatever order it is taken; only NaN, which validation refuses, would differ.
@@ -43,12 +46,12 @@ def jit(function: Function, flags: Any = False) -> Any:
     of the state costs two atomic operations. Nor can it be called from Python: wrappers that only tests
     would use double the time to compile.
     """
-    return _for_any_integer(njit(**_STRICT, fastmath=flags, _nrt=False, **_NO_WRAPPER)(function))
+    return _for_any_integer(njit(**_STRICT, fastmath=flags, _nrt=False, **_PART)(function))
 
 
 def jit_allocating(function: Function) -> Any:
     """Compile a part of a kernel that makes arrays."""
-    return _for_any_integer(njit(**_STRICT, **_NO_WRAPPER)(function))
+    return _for_any_integer(njit(**_STRICT, **_PART)(function))
 
 
 def _for_any_integer(compiled: Any) -> Any:
@@ -61,7 +64,7 @@ def _for_any_integer(compiled: Any) -> Any:
 
 def kernel(function: Function) -> Any:
     """Compile an entry function and keep its machine code on disk where that is possible."""
-    compiled = njit(**_STRICT)(function)
+    compiled = njit(**_STRICT, **_KERNEL)(function)
     if hasattr(compiled, "_cache"):  # not when NUMBA_DISABLE_JIT is set
         with suppress(RuntimeError, OSError):  # no folder can be written: compile in every process
             compiled._cache = _Cache(compiled.py_func)
