@@ -1,3 +1,5 @@
+import gc
+
 import numba
 import numpy as np
 import pytest
@@ -68,3 +70,18 @@ def test_versions_that_were_not_tried_compile_as_ever(parts):
     assert linking.how_to_compile_parts(earliest) == linking.how_to_compile_parts(latest) != {}
     assert linking.how_to_compile_parts((earliest[0], earliest[1] - 1)) == {}
     assert linking.how_to_compile_parts((latest[0], latest[1] + 1)) == {}
+
+
+@pytest.mark.parametrize("is_enabled", [True, False])
+@pytest.mark.parametrize("value", [1, "no number"])
+def test_garbage_collection_is_as_before(is_enabled, value):
+    kernel = jit.kernel(lambda x: x - 1)
+    (gc.enable if is_enabled else gc.disable)()
+    try:
+        kernel(value)
+    except numba.TypingError:
+        assert value == "no number"
+    finally:
+        found = gc.isenabled()
+        gc.enable()
+    assert found == is_enabled
