@@ -5,8 +5,9 @@ call small functions from many files, so their cache is stamped with a hash of a
 all files beside their own.
 """
 
-from collections.abc import Callable
-from contextlib import suppress
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -17,8 +18,11 @@ from numba import config, njit
 from numba.core import caching
 from numba.core.types.misc import unliteral
 
+from .linking import how_to_compile_parts
+
 _STRICT: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-_NO_WRAPPER: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_KERNEL: dict[str, Any] = {"no_cfunc_wrapper": True}
+_PART: dict[str, Any] = {"no_cpython_wrapper": True, **_KERNEL, **how_to_compile_parts()}
 Function = Callable[..., Any]
 
 #: min is the same in whatever order it is taken; only NaN, which validation refuses, would differ.
@@ -43,12 +47,12 @@ def jit(function: Function, flags: Any = False) -> Any:
     of the state costs two atomic operations. Nor can it be called from Python: wrappers that only tests
     would use double the time to compile.
     """
-    return _for_any_integer(njit(**_STRICT, fastmath=flags, _nrt=False, **_NO_WRAPPER)(function))
+    return _for_any_integer(njit(**_STRICT, fastmath=flags, _nrt=False, **_PART)(function))
 
 
 def jit_allocating(function: Function) -> Any:
     """Compile a part of a kernel that makes arrays."""
-    return _for_any_integer(njit(**_STRICT, **_NO_WRAPPER)(function))
+    return _for_any_integer(njit(**_STRICT, **_PART)(function))
 
 
 def _for_any_integer(compiled: Any) -> Any:
@@ -61,11 +65,24 @@ def _for_any_integer(compiled: Any) -> Any:
 
 def kernel(function: Function) -> Any:
     """Compile an entry function and keep its machine code on disk where that is possible."""
-    compiled = njit(**_STRICT)(function)
+    compiled = njit(**_STRICT, **_KERNEL)(function)
     if hasattr(compiled, "_cache"):  # not when NUMBA_DISABLE_JIT is set
+        compiled.compile = _without_garbage_collection()(compiled.compile)
         with suppress(RuntimeError, OSError):  # no folder can be written: compile in every process
             compiled._cache = _Cache(compiled.py_func)
     return compiled
+
+
+@contextmanager
+def _without_garbage_collection() -> Iterator[None]:
+    """numba makes objects by the million, to keep: looking for garbage takes a tenth of the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def source_stamp(folder: Path | None = None) -> str:

@@ -39,22 +39,12 @@ class Parts(NamedTuple):
 
 @jit_allocating
 def recognise(state):  # INOUT seat, line, centre, clock
-    """Compare homes, where seats belonged before this sample, with roots, where they belong now."""
+    """Give the clusters their ids after this sample, and write down what has happened to them."""
     clock = state.clock[0]
     seats = seats_by_node(state)
     if clock.change == ANYTHING:
-        chain, tally = np.full((5, clock.n_seats), NO_HOME), np.zeros((3, clock.n_seats), np.int64)
-        parts = Parts(chain[0], chain[1], chain[2], chain[3], chain[4], tally[0], tally[1], tally[2])
-        find_parts(state, seats, parts)
-        tell_gone(state, seats, parts)
-        for p in seats:
-            if parts.home[p] != NO_HOME and parts.of_home[parts.home[p]] == p:
-                share_out(state, parts, parts.home[p])
-        for r in seats:
-            take_over(state, parts, r)
-        move_in(state, parts)
-        tell_splits(state, seats, parts)
-        tell_mergers(state, seats, parts)
+        table = np.empty((8, clock.n_seats), np.int64)
+        compare(state, seats, table)
     recognise_births(state, seats)
     clock.change = NOTHING_NEW
 
@@ -62,14 +52,39 @@ def recognise(state):  # INOUT seat, line, centre, clock
 @jit_allocating
 def seats_by_node(state):
     """All seats in the order of their nodes."""
-    clock = state.clock[0]
-    seats = np.empty(clock.n_seats, np.int64)
-    n = 0
-    for k in range(clock.n_nodes):
-        if state.node[k].seat != NOBODY:
-            seats[n] = state.node[k].seat
-            n += 1
+    seats = np.empty(state.clock[0].n_seats, np.int64)
+    list_seats(state, seats)
     return seats
+
+
+@jit
+def list_seats(state, seats):  # INOUT seats
+    n = 0
+    for k in range(state.clock[0].n_nodes):
+        seat = state.node[k].seat
+        if seat != NOBODY:
+            seats[n] = seat
+            n += 1
+
+
+@jit
+def compare(state, seats, table):  # INOUT table, seat, line, centre, clock
+    """Compare homes, where seats belonged before this sample, with roots, where they belong now."""
+    for s in range(table.shape[1]):
+        for i in range(table.shape[0]):
+            table[i, s] = NO_HOME
+    parts = Parts(table[0], table[1], table[2], table[3], table[4], table[5], table[6], table[7])
+    find_parts(state, seats, parts)
+    tell_gone(state, seats, parts)
+    for p in seats:
+        h = parts.home[p]
+        if h != NO_HOME and parts.of_home[h] == p:
+            share_out(state, parts, h)
+    for r in seats:
+        take_over(state, parts, r)
+    move_in(state, parts)
+    tell_splits(state, seats, parts)
+    tell_mergers(state, seats, parts)
 
 
 @jit
@@ -86,6 +101,7 @@ def find_parts(state, seats, parts):  # INOUT parts
         if p == NO_HOME:
             p = s
             parts.home[p] = seat.home
+            parts.mass[p] = 0
             append(p, parts.at_root, r, parts.next_at_root)
             append(p, parts.of_home, seat.home, parts.next_of_home)
         parts.mass[p] += state.node[seat.node].usage
@@ -108,23 +124,26 @@ def tell_gone(state, seats, parts):  # INOUT seat.cluster, line, centre
     """Clusters of which no node is active any more."""
     for s in seats:
         h = state.seat[s].home
-        if h != NO_HOME and state.seat[h].cluster != NO_CLUSTER and parts.of_home[h] == NO_HOME:
+        if h == NO_HOME or parts.of_home[h] != NO_HOME:
+            continue
+        home = state.seat[h]
+        if home.cluster != NO_CLUSTER:
             centre, mass = write_centre(state, seats, h)
-            write_line(state, GONE, state.seat[h].cluster, state.seat[h].cluster, mass, centre)
-            state.seat[h].cluster = NO_CLUSTER
+            write_line(state, GONE, home.cluster, home.cluster, mass, centre)
+            home.cluster = NO_CLUSTER
 
 
 @jit
 def share_out(state, parts, h):  # INOUT parts.cluster, parts.since, seat.cluster
     """The largest part of a cluster keeps its id, the oldest on ties; the others are given new ones."""
-    keeper = largest(parts.of_home[h], parts.next_of_home, parts)
-    p = parts.of_home[h]
+    home, p = state.seat[h], parts.of_home[h]
+    keeper = largest(p, parts.next_of_home, parts)
     while p != NO_HOME:
-        parts.cluster[p], parts.since[p] = state.seat[h].cluster, state.seat[h].since
+        parts.cluster[p], parts.since[p] = home.cluster, home.since
         if p != keeper:
             parts.cluster[p], parts.since[p] = new_cluster(state), state.clock[0].n_seen + 1
         p = parts.next_of_home[p]
-    state.seat[h].cluster = NO_CLUSTER
+    home.cluster = NO_CLUSTER
 
 
 @jit
@@ -132,7 +151,8 @@ def take_over(state, parts, r):  # INOUT seat.cluster, seat.since
     """The largest of the parts that have come together gives the cluster its id, the oldest on ties."""
     giver = largest(parts.at_root[r], parts.next_at_root, parts)
     if giver != NO_HOME:
-        state.seat[r].cluster, state.seat[r].since = parts.cluster[giver], parts.since[giver]
+        home = state.seat[r]
+        home.cluster, home.since = parts.cluster[giver], parts.since[giver]
 
 
 @jit
@@ -207,8 +227,9 @@ def recognise_births(state, seats):  # INOUT seat, line, centre, clock
 @jit
 def new_cluster(state):  # INOUT clock.next_cluster
     """An id that was never given."""
-    state.clock[0].next_cluster += 1
-    return state.clock[0].next_cluster - 1
+    clock = state.clock[0]
+    clock.next_cluster += 1
+    return clock.next_cluster - 1
 
 
 @jit
@@ -235,11 +256,12 @@ def write_centre(state, seats, h):  # INOUT centre, clock.n_centres
         centre[j] = 0.0
     mass = 0
     for s in seats:
-        if state.seat[s].home == h:
-            k = state.seat[s].node
-            mass += state.node[k].usage
-            share = state.node[k].usage / mass
+        seat = state.seat[s]
+        if seat.home == h:
+            usage, y = state.node[seat.node].usage, state.prototype[seat.node]
+            mass += usage
+            share = usage / mass
             for j in range(centre.shape[0]):
-                centre[j] += (state.prototype[k, j] - centre[j]) * share
+                centre[j] += (y[j] - centre[j]) * share
     clock.n_centres += 1
     return row, mass

@@ -38,9 +38,14 @@ weighted_squared_distances = jit(_weighted_squared_distances, FUSED)  # INOUT ou
 
 @jit_allocating
 def cap(state):  # INOUT feature, clock.stretch
-    """No feature may weigh more than the median one: ω_j = min(1, median of the positive v / v_j)."""
+    """No feature may weigh more than the median one."""
+    weigh(state, np.empty(state.feature.shape[1]))
+
+
+@jit
+def weigh(state, positive):  # INOUT feature, clock.stretch, positive
+    """ω_j = min(1, median of the positive v / v_j)."""
     variance = state.feature[SQUARE_SUM]  # n − 1 times it: the factor cancels out
-    positive = np.empty(variance.shape[0])
     n = 0
     for j in range(variance.shape[0]):
         if variance[j] > 0.0:

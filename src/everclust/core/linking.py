@@ -1,0 +1,66 @@
+"""Optimise a part of a kernel, and make machine code of it, once: when the kernel is complete.
+
+By itself numba does so with every function, although only the copy in the kernel ever runs, and again at
+every level of calls above it. Here a part stays as it was written down until a kernel asks for it. This
+rests on what numba does not promise, so it is for versions in which it was tried; others take longer.
+"""
+
+from typing import Any
+
+from numba import version_info
+from numba.core import codegen, compiler
+
+TRIED = ((0, 60), (0, 68))
+
+
+class _PartLibrary(codegen.JITCodeLibrary):
+    """The code of one part."""
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        """Not yet."""
+
+    def finalize(self) -> None:
+        """No machine code either."""
+        self._finalized = True
+
+    @property
+    def codegen(self) -> Any:
+        """Who is told about Python objects that the machine code deals with."""
+        return self
+
+    def set_env(self, name: str, environment: Any) -> None:
+        """There is no machine code, and parts deal with none."""
+
+    def _get_module_for_linking(self) -> Any:
+        """The code of the part and of all that it calls: a kernel asks for it."""
+        module = self._alone().clone()
+        for other in self._below({}).values():
+            module.link_in(other, preserve=True)
+        return module
+
+    def _alone(self) -> Any:
+        return super()._get_module_for_linking()
+
+    def _below(self, found: dict[Any, Any]) -> dict[Any, Any]:  # INOUT found
+        for library in self._linking_libraries:
+            if library in found:
+                continue
+            if isinstance(library, _PartLibrary):
+                found[library] = library._alone()
+                library._below(found)
+            else:
+                found[library] = library._get_module_for_linking()
+        return found
+
+
+class _PartCompiler(compiler.Compiler):
+    def define_pipelines(self) -> Any:
+        state = self.state
+        state.library = _PartLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        return super().define_pipelines()
+
+
+def how_to_compile_parts(version: tuple[int, int] = version_info.short) -> dict[str, Any]:
+    """Options for `njit`."""
+    earliest, latest = TRIED
+    return {"pipeline_class": _PartCompiler} if earliest <= version <= latest else {}
