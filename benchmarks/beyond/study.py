@@ -2,7 +2,7 @@
 
     python benchmarks/beyond/study.py generated find|confirm [seeds]
     python benchmarks/beyond/study.py real [seeds]
-    python benchmarks/beyond/study.py steady
+    python benchmarks/beyond/study.py steady [seeds]
     python benchmarks/beyond/study.py time
 
 Runs are learnt once and kept in BEYOND_CACHE (/tmp/beyond_cache); real sets are looked for in EVERCLUST_DATA.
@@ -167,7 +167,7 @@ ANSWERS = {
 }
 
 
-def steady():
+def steady(seeds):
     """Shares of probes that change their label, and of read-outs with another number of clusters; ARI."""
     chosen = [stream for stream in STREAMS if stream.family not in ("many", "high")]
     for setting in runs.SETTINGS:
@@ -175,7 +175,8 @@ def steady():
         for title, cells in (("generated", sources), ("real", {name: runs.load(name) for name in WATCHED})):
             table = []
             for name, (X, y) in cells.items():
-                moves = watch(X, y, setting, 1, ANSWERS)
+                watched = [watch(X, y, setting, seed, ANSWERS) for seed in seeds]
+                moves = {answer: np.mean([found[answer] for found in watched], axis=0) for answer in ANSWERS}
                 table.append([moves[answer] for answer in ANSWERS])
                 print(f"{name:42}", *("{} {:.3f} {:.2f} {:.3f};".format(a, *m) for a, m in moves.items()))
             print(
@@ -204,7 +205,7 @@ def main():
     if what == "generated":
         generated(rest[0] if rest else "find", seeds)
     else:
-        {"real": lambda: real(seeds), "steady": steady, "time": clock}[what]()
+        {"real": lambda: real(seeds), "steady": lambda: steady(seeds), "time": clock}[what]()
 
 
 if __name__ == "__main__":
