@@ -13,6 +13,7 @@ import everclust
 from everclust import IDAT
 from everclust.archive import export_communities, restore_communities
 from everclust.core.lineage import BORN, GONE, MERGED, SPLIT
+from everclust.core.topology import NO_CLUSTER
 from everclust.identity import Chronicle
 from everclust.succession import DECISION_INTERVAL, Community, as_lines, happenings, succeed
 
@@ -224,7 +225,11 @@ def test_learning_is_the_same_in_both_modes():
     }
     for name in set(ours[1]) - skipped:
         assert np.array_equal(ours[1][name], theirs[1][name]), name
-    assert plain.set_params(clusters="handover").n_clusters_ == handover.n_clusters_
+    # Either is read out the same, but for the last answer, which only one of them has.
+    handover._learner.state.node["community"][:] = NO_CLUSTER
+    handover._learner._picture.clear()
+    ours, theirs = plain.set_params(clusters="handover").snapshot(), handover.snapshot()
+    assert np.array_equal(ours.group, theirs.group)
 
 
 def test_predictions_are_those_of_the_nearest_node():
