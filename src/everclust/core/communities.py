@@ -370,6 +370,12 @@ def silhouette(seating, alive):  # INOUT seating.nearest, seating.seat
     for a in range(alive.shape[0]):
         if alive[a]:
             compare(seating.nearest, seating.away[a], seating.group, a)
+    return mean_seat(seating)
+
+
+@jit
+def mean_seat(seating):  # INOUT seating.seat
+    """How well nodes sit, given the distance of each to the nearest centre of another group."""
     total, weights = 0.0, 0.0
     for i in range(seating.g.shape[0]):
         home, nearest = seating.group[i], seating.nearest[i]

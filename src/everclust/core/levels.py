@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .communities import quick_distance
+from .communities import mean_seat, quick_distance
 from .jit import jit, jit_allocating
 from .topology import NO_CLUSTER
 
@@ -30,20 +30,14 @@ def measure_between(seating, between, a):  # INOUT between
 def facing_silhouette(seating, alive, between):  # INOUT seating.nearest, seating.seat
     """Mean of (b − a)/max(a, b), weighted with g: b is the distance to the next centre of the node or of its
     mirror image, the lesser."""
-    n = seating.g.shape[0]
-    for i in range(n):
+    for i in range(seating.g.shape[0]):
         seating.nearest[i] = np.inf
     for c in range(alive.shape[0]):
         if alive[c]:
             face(seating.nearest, seating.away, seating.group, between[c], c)
-    total, weights = 0.0, 0.0
-    for i in range(n):
-        home, nearest = seating.group[i], math.sqrt(max(seating.nearest[i], 0.0))
-        own = seating.away[home, i] if seating.size[home] > 1 else 0.0
-        seating.seat[i] = (nearest - own) / max(own, nearest) if own != nearest else 0.0
-        total += seating.g[i] * seating.seat[i]
-        weights += seating.g[i]
-    return total / weights
+    for i in range(seating.g.shape[0]):
+        seating.nearest[i] = math.sqrt(max(seating.nearest[i], 0.0))
+    return mean_seat(seating)
 
 
 @jit
