@@ -129,7 +129,7 @@ def flow(position, links, g, inside, c, u, scratch):  # INOUT scratch
     """Hand-overs across a plane at right angles to u, the mean over all planes through the group; and the
     same per node that has a link across the plane."""
     x, low, high = scratch[0], scratch[1], scratch[2]
-    _, variance = project(position, g, inside, c, u, x)
+    variance = project(position, g, inside, c, u, x)
     for m in range(inside.node_start[c], inside.node_start[c + 1]):
         k = inside.node[m]
         low[k] = high[k] = x[k]
@@ -166,7 +166,7 @@ dot = jit(_dot, COARSE)  # coordinates along a line, for their spread
 
 @jit
 def project(position, g, inside, c, u, x):  # INOUT x
-    """Coordinates of a group's nodes along u; returns their g-weighted mean and variance."""
+    """Coordinates of a group's nodes along u; returns their g-weighted variance."""
     weight = mean = squares = 0.0
     for m in range(inside.node_start[c], inside.node_start[c + 1]):
         k = inside.node[m]
@@ -175,7 +175,7 @@ def project(position, g, inside, c, u, x):  # INOUT x
         delta = x[k] - mean
         mean += delta * g[k] / weight
         squares += g[k] * delta * (x[k] - mean)
-    return mean, squares / weight
+    return squares / weight
 
 
 @jit_allocating

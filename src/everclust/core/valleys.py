@@ -14,6 +14,7 @@ from .communities import (
     FEWEST_LINKED,
     by_modularity,
     close_up,
+    label_linked,
     label_others,
     links_of,
     louvain,
@@ -68,14 +69,9 @@ def find_clusters(prototype, weight, links, before, label):  # INOUT label
     inner = links.copy()
     for e in range(inner.shape[0]):
         inner[e, 0], inner[e, 1] = place[links[e, 0]], place[links[e, 1]]
-    group = cluster_linked(position, inner, before[linked])
-    number = np.full(group.shape[0], -1)
-    n = 0
-    for k in range(group.shape[0]):  # in the order of their lowest nodes
-        if number[group[k]] < 0:
-            number[group[k]] = n
-            n += 1
-        label[linked[k]] = number[group[k]]
+    group = np.zeros(prototype.shape[0], np.int64)
+    group[linked] = cluster_linked(position, inner, before[linked])
+    label_linked(group, linked, label)
     label_others(whole.strength, prototype, weight, linked, label)
 
 
