@@ -71,15 +71,17 @@ def test_a_full_table_is_doubled(model, compiled):
     check(bigger)
 
 
-def test_a_table_full_of_dropped_nodes_is_cleared(model, compiled):
+@pytest.mark.parametrize(
+    ("n_left", "n_pairs"), [(3, 3), (4, 32)]
+)  # 32 are many for three nodes, not for four
+def test_a_table_with_many_dropped_nodes_is_cleared(n_left, n_pairs, model, compiled):
     state = full_table(model, compiled)
-    state.node["birth"][:9] = np.arange(41, 50)  # as if all that handed over had been dropped
-    state.node["birth"][9:50] = np.arange(50, 91)
-    clock_of(state).n_born = 91
-    cleared = grow(state)
-    assert len(cleared.handover) == len(state.handover)
-    assert clock_of(cleared).n_handovers == 0
-    assert compiled(has_room)(cleared)
+    clock_of(state).n_nodes = n_left  # as if all others had been dropped
+    left = grow(state)
+    assert clock_of(left).n_handovers == n_pairs
+    assert len(left.handover) == len(state.handover) * (1 if n_pairs == 3 else 2)
+    assert pairs(left) == {(j, i): 1 for i in range(n_left) for j in range(i)}
+    assert compiled(has_room)(left)
 
 
 def test_pairs_that_meet_in_the_table_are_told_apart(model, compiled):

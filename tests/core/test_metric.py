@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from everclust.core.lanes import LANES, pack
 from everclust.core.learn import learn
-from everclust.core.metric import cap, distance, stretch_shadow, weighted_squared_distances
+from everclust.core.metric import cap, distance, stretch_shadow, two_distances, weighted_squared_distances
 from everclust.core.readings import CAPPED
 from everclust.core.spread import UNIT, WEIGHT
 from everclust.core.state import clock_of, new_state
@@ -20,13 +20,21 @@ def test_distance(compiled):
     assert away(np.array([1.0, 2.0]), np.array([1.0, 2.0]), np.array([1.0, 0.25])) == 0.0
 
 
+@given(seed=st.integers(0, 2**32), d=st.integers(1, 40))
+def test_two_distances_have_the_bits_of_each(compiled, seed, d):
+    rng = np.random.default_rng(seed)
+    x, a, b, weight = rng.normal(size=(4, d)) ** 2
+    away = compiled(distance)
+    assert compiled(two_distances)(x, a, b, weight) == (away(x, a, weight), away(x, b, weight))
+
+
 @given(seed=st.integers(0, 2**32), n=st.integers(1, 100), d=st.integers(1, 6))
 def test_distances_to_a_block_are_those_to_its_nodes(compiled, seed, n, d):
     rng = np.random.default_rng(seed)
     nodes, x, weight = rng.normal(size=(n, d)), rng.normal(size=d), rng.random(d)
     found = np.empty(LANES)
     for b, block in enumerate(pack(nodes)):
-        compiled(weighted_squared_distances)(x, block, LANES, weight, found)
+        compiled(weighted_squared_distances)(x, block, weight, found)
         here = nodes[b * LANES : (b + 1) * LANES]
         expected = [weighted_distance(x, y, weight) for y in here]
         np.testing.assert_allclose(np.sqrt(found[: len(here)]), expected, rtol=1e-14)

@@ -3,7 +3,14 @@ import math
 import numpy as np
 import pytest
 
-from everclust.core.spread import SCALE_FLOOR, give_scale, observe, present_scale, widest_scale
+from everclust.core.spread import (
+    SCALE_FLOOR,
+    give_scale,
+    largest_product,
+    observe,
+    present_scale,
+    widest_scale,
+)
 from everclust.core.state import clock_of, new_state
 
 
@@ -31,6 +38,19 @@ def test_running_mean_and_squares(seen):
 def test_scale_is_the_largest_standard_deviation(seen, compiled):
     state = seen((1, 5), (3, 5), (8, 5))
     assert compiled(present_scale)(state) == math.sqrt(26 / 2)
+
+
+@pytest.mark.parametrize("d", [1, 7, 8, 9, 16, 40])
+def test_the_largest_product_wherever_it_is(d, compiled):
+    rng = np.random.default_rng(d)
+    a, b = rng.random((2, d))
+    for where in range(d):
+        a[where], before = 3.0, a[where]
+        b[where], b_before = 2.0, b[where]
+        assert compiled(largest_product)(a, b) == 6
+        a[where], b[where] = before, b_before
+    assert compiled(largest_product)(a, b) == (a * b).max()
+    assert compiled(largest_product)(np.zeros(d), b) == 0
 
 
 def test_scale_of_one_sample_is_the_floor(seen, compiled):

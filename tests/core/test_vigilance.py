@@ -8,8 +8,6 @@ from everclust.core.learn import learn
 from everclust.core.readings import PUBLISHED, WITHOUT_GROWTH, WITHOUT_SHRINKING, starting_at
 from everclust.core.state import clock_of, new_state, window_rows
 
-DETERMINANT_FLOOR = 1e-6
-
 
 @pytest.fixture
 def decided(model, compiled):
@@ -89,58 +87,6 @@ def test_without_shrinking_the_first_probe_fails(decided):
     # Smoothed twice with Λ = 4: 1/4, then 1/4 + 3/4 · 1/4 = 7/16.
     after = decided(1, interval=4, n_window=8, ratio_now=1.0, reading=WITHOUT_SHRINKING)
     assert after == (4, pytest.approx(7 / 16, rel=1e-15))
-
-
-@pytest.fixture
-def stable_length(model, compiled):
-    """Longest stable length over a window, newest last, in units of the widest scale."""
-
-    def measure(window, scale=1.0):
-        n = len(window)
-        state = model([[0], [1], [2]], scale=[scale] * 3, interval=max(n, 2), window=[[x] for x in window])
-        similar = compiled(vigilance.new_similarities)(state, n)
-        return compiled(vigilance.longest_stable)(state, similar, n, False)
-
-    return measure
-
-
-def test_distinct_samples_are_stable(stable_length):
-    assert stable_length([0, 10, 20, 30]) == (4, 4)
-
-
-def test_stability_ends_at_the_first_duplicate(stable_length):
-    # From the newest back: 5, 3, 9, and then 3 again, which makes the matrix singular.
-    assert stable_length([7, 3, 9, 3, 5]) == (3, 4)
-    assert stable_length([7, 3, 5, 5]) == (1, 2)
-
-
-def test_stability_ends_with_the_determinant(stable_length):
-    # For two samples a distance δ apart the determinant is 1 − 1/(1 + δ)², which is 1e−6 at δ ≈ 5e−7.
-    edge = 1 / math.sqrt(1 - DETERMINANT_FLOOR) - 1
-    assert stable_length([0, edge * 1.001])[0] == 2
-    assert stable_length([0, edge * 0.999])[0] == 1
-    assert stable_length([0, edge * 1.001 * 8], scale=8.0)[0] == 2
-    assert stable_length([0, edge * 0.999 * 8], scale=8.0)[0] == 1
-
-
-def test_threshold_is_a_quantile_of_the_closest_others(model, compiled):
-    # Newest first 3, 1, 0 with σ = 1: u = 1/3 (3 to 1), 1/2 (1 to 0), 1/2 (0 to 1).
-    state = model([[0], [1], [3]], interval=3, window=[[0], [1], [3]])
-    similar = compiled(vigilance.new_similarities)(state, 3)
-    compiled(vigilance.longest_stable)(state, similar, 3, False)
-    threshold = compiled(vigilance.threshold)
-    assert threshold(similar, 3, 0.0) == 1 / 3
-    assert threshold(similar, 3, 1.0) == 1 / 2
-    assert threshold(similar, 3, 1 / 3) == pytest.approx(1 / 3 + 0.5 * (1 / 2 - 1 / 3))  # rank 0.5
-    assert threshold(similar, 2, 0.5) == 1 / 3  # 3 and 1 have only each other
-
-
-def test_similarities_are_measured_in_the_metric(model, compiled):
-    # (0, 0) and (3, 8) with a quarter of the second feature: √(9 + 16) = 5, so 1/6 with σ = 1.
-    state = model([[0, 0], [1, 0], [3, 0]], interval=2, window=[[0, 0], [3, 8]], weight=[1, 0.25])
-    similar = compiled(vigilance.new_similarities)(state, 2)
-    compiled(vigilance.longest_stable)(state, similar, 2, True)
-    assert compiled(vigilance.threshold)(similar, 2, 0.5) == pytest.approx(1 / 6, rel=1e-15)
 
 
 def test_the_first_recalibration_by_hand():

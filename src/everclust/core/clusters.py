@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .jit import ORDERLESS, jit, kernel
-from .lanes import LANES, pack, squared_distances
+from .jit import kernel
+from .lanes import LANES, least, pack, squared_distances
 from .metric import weighted_squared_distances
 from .spread import WEIGHT
 from .state import State, clock_of
@@ -83,36 +83,25 @@ def read_out(state: State, node: np.ndarray | None = None, by_scale: bool = True
     return ReadOut(blocks, scale, node, weight[: 0 if (weight == 1).all() else None].copy())
 
 
-def _smallest(values):
-    smallest = values[0]
-    for value in values:
-        if value < smallest:
-            smallest = value
-    return smallest
-
-
-smallest = jit(_smallest, ORDERLESS)
-
-
 @kernel
 def assign(read_out, X, winner, nearness):  # INOUT winner, nearness
     """Winning node of every row and its d/σ: the least one, ties to the lowest node."""
     ratio = np.empty(LANES)
     is_euclidean = read_out.weight.shape[0] == 0
     for i in range(X.shape[0]):
-        least = np.inf
+        nearest = np.inf
         for b in range(read_out.blocks.shape[0]):
             if is_euclidean:
-                squared_distances(X[i], read_out.blocks[b], LANES, ratio)
+                squared_distances(X[i], read_out.blocks[b], ratio)
             else:
-                weighted_squared_distances(X[i], read_out.blocks[b], LANES, read_out.weight, ratio)
+                weighted_squared_distances(X[i], read_out.blocks[b], read_out.weight, ratio)
             for lane in range(LANES):
                 ratio[lane] = math.sqrt(ratio[lane]) / read_out.scale[b * LANES + lane]
-            least_here = smallest(ratio)
-            if least_here < least:
-                least = least_here
+            least_here = least(ratio)
+            if least_here < nearest:
+                nearest = least_here
                 lane = 0
-                while ratio[lane] != least:
+                while ratio[lane] != nearest:
                     lane += 1
                 winner[i] = read_out.node[b * LANES + lane]
-        nearness[i] = least
+        nearness[i] = nearest

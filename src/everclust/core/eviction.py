@@ -7,7 +7,7 @@ from .lineage import recognise
 from .maintenance import move_node
 from .pairs import rehash
 from .quantiles import select
-from .search import NO_NODE
+from .search import forget_shadow
 from .state import has_room
 from .topology import ANYTHING, NOBODY, rejoin, release
 
@@ -160,7 +160,7 @@ def remove_node(state, k):  # INOUT node, prototype, shadow, clock
     for i in range(k + 1, clock.n_nodes):
         move_node(state, i, i - 1)
     clock.n_nodes -= 1
-    state.shadow[state.prototype.shape[1], clock.n_nodes] = NO_NODE
+    forget_shadow(state, clock.n_nodes)
     clock.n_touched = 0
     for i in range(clock.n_nodes):
         if state.node[i].gain != 0:

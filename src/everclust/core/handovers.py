@@ -1,7 +1,7 @@
 """Hand-overs w{i, j}: how often node j was second when i was first. Learning never reads them.
 
 A hash table of pairs of birth numbers: places of nodes change when others are dropped, births do not.
-Pairs of dropped nodes stay in the table until it is full, and are left out whenever it is read.
+Pairs of dropped nodes stay in the table until there are too many, and are left out whenever it is read.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from .pairs import scatter
 if TYPE_CHECKING:
     from .state import State
 
+MANY = 8  # pairs per node; three or four are common
 HANDOVER = record(("a", np.int64), ("b", np.int64), ("count", np.int64))  # births, a < b; no count: empty
 
 
@@ -44,25 +45,40 @@ def hand_over(state, first, second):  # INOUT handover, clock.n_handovers
 
 
 @kernel
-def enter(state, rows):  # INOUT handover, clock.n_handovers
-    """Write rows into a table that has just been made."""
-    for i in range(rows.shape[0]):
-        entry(state, rows[i].a, rows[i].b).count = rows[i].count
+def enter(state, table):  # INOUT handover, clock.n_handovers
+    """Write the rows of another table into one that has just been made."""
+    for i in range(table.shape[0]):
+        if table[i].count > 0:
+            entry(state, table[i].a, table[i].b).count = table[i].count
 
 
-def between_nodes(state: State) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows of the table without those of dropped nodes, and the nodes that they are of."""
-    births = state.node["birth"][: state.clock["n_nodes"][0]].copy()  # they rise with the node number
-    rows = state.handover[state.handover["count"] > 0]
-    ends = [np.searchsorted(births, rows[end]) for end in ("a", "b")]
-    is_kept = np.ones(len(rows), bool)
-    for end, nodes in zip(("a", "b"), ends, strict=True):
-        is_kept &= births.take(nodes, mode="clip") == rows[end]
-    return rows[is_kept], ends[0][is_kept], ends[1][is_kept]
+def table_of(pairs: np.ndarray) -> np.ndarray:
+    """Rows (a, b, count) as a table for `enter`."""
+    table = np.zeros(len(pairs), HANDOVER)
+    table["a"], table["b"], table["count"] = pairs.T
+    return table
+
+
+def between_nodes(state: State) -> np.ndarray:
+    """Rows (a, b, count) of the table without those of dropped nodes."""
+    used = np.flatnonzero(state.handover["count"])
+    rows = np.stack([state.handover[name][used] for name in ("a", "b", "count")], axis=1)
+    return rows[np.isin(rows[:, :2], _births(state)).all(axis=1)]
+
+
+def worth_keeping(state: State) -> np.ndarray:
+    """A table to go on with. Leaving out dropped nodes takes a while: it is done when there are many."""
+    if state.clock["n_handovers"][0] <= MANY * state.clock["n_nodes"][0]:
+        return state.handover
+    return table_of(between_nodes(state))
+
+
+def _births(state: State) -> np.ndarray:
+    return state.node["birth"][: state.clock["n_nodes"][0]].copy()  # they rise with the node number
 
 
 def handovers(state: State) -> np.ndarray:
     """(i, j, count) of every pair of nodes with hand-overs, i < j, sorted."""
-    rows, i, j = between_nodes(state)
-    order = np.argsort(i * state.clock["n_nodes"][0] + j)
-    return np.stack([i, j, rows["count"]], axis=1)[order]
+    births, rows = _births(state), between_nodes(state)
+    i, j = np.searchsorted(births, rows[:, :2]).T
+    return np.stack([i, j, rows[:, 2]], axis=1)[np.argsort(i * len(births) + j)]

@@ -4,18 +4,14 @@
 by one, for every lane.
 """
 
+from typing import Any
+
 import numpy as np
 
 from .jit import FUSED, jit
+from .vectors import BYTES, WIDTH, load, lower, lowest, new_aligned, splat, store
 
 LANES = 64
-STRIDE = 16  # float64 numbers that a vector loop takes in one go on common machines; the rest goes one by one
-
-
-@jit
-def whole_strides(n):
-    """n rounded up, for loops that may as well do a few more numbers as do the last ones singly."""
-    return (n + STRIDE - 1) // STRIDE * STRIDE
 
 
 @jit
@@ -25,35 +21,46 @@ def copy_row(target, source):  # INOUT target
         target[j] = source[j]
 
 
-def _squared_distances(x, block, n, out):
-    """Squared distance of x to the first n points of one block, added up in feature order."""
-    for lane in range(n):
-        out[lane] = 0
-    d = x.shape[0]
-    j = 0
-    while j + 4 <= d:  # four features per pass keep the sums out of memory
-        x0, x1, x2, x3 = x[j], x[j + 1], x[j + 2], x[j + 3]
-        for lane in range(n):
-            total = out[lane]
-            difference = x0 - block[j, lane]
-            total += difference * difference
-            difference = x1 - block[j + 1, lane]
-            total += difference * difference
-            difference = x2 - block[j + 2, lane]
-            total += difference * difference
-            difference = x3 - block[j + 3, lane]
-            total += difference * difference
-            out[lane] = total
-        j += 4
-    while j < d:
-        xj = x[j]
-        for lane in range(n):
-            difference = xj - block[j, lane]
-            out[lane] += difference * difference
-        j += 1
+def _squared_distances(x, block, out):
+    """Squared distance of x to every point of one block, added up in feature order."""
+    for lane in range(0, LANES, 2 * WIDTH):
+        a = b = splat(0.0)
+        for j in range(x.shape[0]):
+            xj, row = splat(x[j]), block[j]
+            difference = xj - load(row, lane)
+            a = a + difference * difference
+            difference = xj - load(row, lane + WIDTH)
+            b = b + difference * difference
+        store(out, lane, a)
+        store(out, lane + WIDTH, b)
 
 
 squared_distances = jit(_squared_distances, FUSED)  # INOUT out
+
+
+@jit
+def least(values):
+    """The least of as many numbers as there are lanes."""
+    width = BYTES // values.itemsize
+    abreast = load(values, 0)
+    for lane in range(width, LANES, width):
+        abreast = lower(abreast, load(values, lane))
+    return lowest(abreast)
+
+
+def new_blocks(n: int, n_rows: int, dtype: Any = np.float64) -> np.ndarray:
+    """So many blocks of zeros."""
+    blocks = new_aligned(n * n_rows * LANES, dtype).reshape(n, n_rows, LANES)
+    blocks[:] = 0
+    return blocks
+
+
+def copy_blocks(blocks: np.ndarray) -> np.ndarray:
+    """The same blocks elsewhere."""
+    n, n_rows, _ = blocks.shape
+    copied = new_blocks(n, n_rows, blocks.dtype)
+    copied[:] = blocks
+    return copied
 
 
 def n_blocks(n_points: int) -> int:
@@ -66,4 +73,6 @@ def pack(points: np.ndarray) -> np.ndarray:
     n, d = points.shape
     padded = np.full((n_blocks(n) * LANES, d), np.inf)
     padded[:n] = points
-    return np.ascontiguousarray(padded.reshape(-1, LANES, d).swapaxes(1, 2))
+    blocks = new_blocks(n_blocks(n), d)
+    blocks[:] = padded.reshape(-1, LANES, d).swapaxes(1, 2)
+    return blocks

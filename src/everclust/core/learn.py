@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .eviction import evict
-from .jit import kernel
+from .jit import jit_inlined, kernel
 from .lineage import recognise
 from .maintenance import maintain
 from .metric import cap
@@ -18,6 +18,17 @@ from .vigilance import recalibrate
 from .window import remember
 
 
+@jit_inlined
+def take_in(state, X, i, reading, scratch):  # INOUT state, scratch
+    """One sample becomes a node or meets the nodes. No row in the kernel itself, which would count it."""
+    x = X[i]
+    remember(state, x)
+    if state.clock[0].n_nodes < SEED_NODES:
+        create(state, x)
+    else:
+        resonate(state, x, reading, scratch)
+
+
 @kernel
 def learn_rows(state, X, start, reading):  # INOUT state
     """Learn the rows from start on, each once; returns the first row that found no room."""
@@ -26,12 +37,7 @@ def learn_rows(state, X, start, reading):  # INOUT state
     for i in range(start, X.shape[0]):
         if clock.n_nodes > reading.max_nodes or not has_room(state):
             return i
-        x = X[i]
-        remember(state, x)
-        if clock.n_nodes < SEED_NODES:
-            create(state, x)
-        else:
-            resonate(state, x, reading, scratch)
+        take_in(state, X, i, reading, scratch)
         if clock.n_seen % clock.interval == 0:
             maintain(state, reading.capped)
         if clock.change != NOTHING_NEW:

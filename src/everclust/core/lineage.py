@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .jit import jit, jit_allocating, record
-from .topology import ANYTHING, NO_CLUSTER, NO_HOME, NOBODY, NOTHING_NEW, root
+from .topology import ANYTHING, NO_CLUSTER, NO_HOME, NOTHING_NEW, root
 
 GONE, SPLIT, MERGED, BORN = 0, 1, 2, 3  # in the order in which they are told within one sample
 LINE = record(
@@ -22,6 +22,10 @@ LINE = record(
     ("size", np.int64),  # usage of that part
     ("centre", np.int64),  # row of the cluster's centre
 )
+
+
+NEWCOMERS = 2  # at most: the winners of one sample
+N_ROWS = 10  # of working memory: seats concerned, marks, and the eight below
 
 
 class Parts(NamedTuple):
@@ -41,39 +45,88 @@ class Parts(NamedTuple):
 def recognise(state):  # INOUT seat, line, centre, clock
     """Give the clusters their ids after this sample, and write down what has happened to them."""
     clock = state.clock[0]
-    seats = seats_by_node(state)
+    settle(state, np.empty((N_ROWS, clock.n_seats if clock.change == ANYTHING else NEWCOMERS), np.int64))
+
+
+@jit
+def settle(state, table):  # INOUT table, seat, line, centre, clock
+    """`recognise` with working memory: lists of seats, or a number for each."""
+    clock = state.clock[0]
     if clock.change == ANYTHING:
-        table = np.empty((8, clock.n_seats), np.int64)
-        compare(state, seats, table)
+        seats = table[0, : list_concerned(state, table[0], table[1])]
+        compare(state, seats, table[2:])
+    else:
+        seats = table[0, : list_newcomers(state, table[0])]
     recognise_births(state, seats)
     clock.change = NOTHING_NEW
 
 
-@jit_allocating
-def seats_by_node(state):
-    """All seats in the order of their nodes."""
-    seats = np.empty(state.clock[0].n_seats, np.int64)
-    list_seats(state, seats)
-    return seats
+@jit
+def list_newcomers(state, seats):  # INOUT seats
+    """List the seats of nodes that have just become active and have no edge; returns how many there are.
+
+    Such seats are the last on the list of active ones without an edge, and nobody else there has no home.
+    """
+    n, last = 0, state.clock[0].n_loose - 1
+    while last >= 0 and state.seat[state.seat[last].loose].home == NO_HOME:
+        seats[n] = state.seat[last].loose
+        n += 1
+        last -= 1
+    sort_by_node(state, seats[:n])
+    return n
 
 
 @jit
-def list_seats(state, seats):  # INOUT seats
+def list_concerned(state, seats, concerned):  # INOUT seats, concerned
+    """List the seats of clusters that have changed, in the order of nodes; returns how many there are.
+
+    A seat that is not where its home is has moved: then its old cluster and its new one are concerned.
+    """
+    n_seats = seats.shape[0]
+    for s in range(n_seats):
+        concerned[s] = False
+    for s in range(n_seats):
+        seat, r = state.seat[s], root(state, s)
+        now = r if state.node[seat.node].active else NO_HOME
+        if seat.home != now:
+            concerned[r] = True
+            if seat.home != NO_HOME:
+                concerned[seat.home] = True
     n = 0
-    for k in range(state.clock[0].n_nodes):
-        seat = state.node[k].seat
-        if seat != NOBODY:
-            seats[n] = seat
+    for s in range(n_seats):
+        home = state.seat[s].home  # concerned with it is the root as well, wherever that is
+        if concerned[home if home != NO_HOME else root(state, s)]:
+            seats[n] = s
             n += 1
+    sort_by_node(state, seats[:n])
+    return n
+
+
+@jit
+def sort_by_node(state, seats):  # INOUT seats
+    """Shell's way, which is quick for the few that there are and not slow for many."""
+    gap = seats.shape[0] // 2
+    while gap > 0:
+        for i in range(gap, seats.shape[0]):
+            s, place = seats[i], i
+            while place >= gap and state.seat[seats[place - gap]].node > state.seat[s].node:
+                seats[place] = seats[place - gap]
+                place -= gap
+            seats[place] = s
+        gap //= 2
 
 
 @jit
 def compare(state, seats, table):  # INOUT table, seat, line, centre, clock
     """Compare homes, where seats belonged before this sample, with roots, where they belong now."""
-    for s in range(table.shape[1]):
+    parts = Parts(table[0], table[1], table[2], table[3], table[4], table[5], table[6], table[7])
+    for s in seats:
+        home, r = state.seat[s].home, root(state, s)
         for i in range(table.shape[0]):
             table[i, s] = NO_HOME
-    parts = Parts(table[0], table[1], table[2], table[3], table[4], table[5], table[6], table[7])
+            table[i, r] = NO_HOME
+            if home != NO_HOME:
+                table[i, home] = NO_HOME
     find_parts(state, seats, parts)
     tell_gone(state, seats, parts)
     for p in seats:
@@ -82,7 +135,7 @@ def compare(state, seats, table):  # INOUT table, seat, line, centre, clock
             share_out(state, parts, h)
     for r in seats:
         take_over(state, parts, r)
-    move_in(state, parts)
+    move_in(state, seats, parts)
     tell_splits(state, seats, parts)
     tell_mergers(state, seats, parts)
 
@@ -167,9 +220,9 @@ def largest(p, following, parts):
 
 
 @jit
-def move_in(state, parts):  # INOUT seat.home
+def move_in(state, seats, parts):  # INOUT seat.home
     """Homes are where the roots are; those who retired have none, and those who are new may find one."""
-    for s in range(state.clock[0].n_seats):
+    for s in seats:
         seat = state.seat[s]
         r = root(state, s)
         is_home = state.node[seat.node].active and parts.at_root[r] != NO_HOME

@@ -9,7 +9,7 @@ import numpy as np
 from .jit import jit, jit_allocating
 from .lanes import copy_row
 from .quantiles import fences
-from .search import NO_NODE, cast_shadow
+from .search import cast_shadow, forget_shadow
 from .topology import ANYTHING, NOBODY, cut, measure, rejoin
 
 QUIET_ROUNDS = 2
@@ -18,9 +18,15 @@ NO_GAIN = -1.0
 
 @jit_allocating
 def maintain(state, capped):
+    """All of it, with working memory for a number per edge or node touched."""
+    clock = state.clock[0]
+    follow_rules(state, capped, np.empty(max(clock.n_edges, clock.n_touched)))
+
+
+@jit
+def follow_rules(state, capped, values):  # INOUT state, values
     """Cut, drop, retire; then start counting gains afresh."""
     clock = state.clock[0]
-    values = np.empty(max(clock.n_edges, clock.n_touched))
     if clock.n_edges > 0:
         cut_long_edges(state, values[: clock.n_edges], capped)
     drop_single_use_nodes(state)
@@ -72,7 +78,7 @@ def drop_single_use_nodes(state):  # INOUT node, prototype, shadow, clock.n_node
                 move_node(state, k, n_kept)
             n_kept += 1
     for k in range(n_kept, clock.n_nodes):
-        state.shadow[state.prototype.shape[1], k] = NO_NODE
+        forget_shadow(state, k)
     clock.n_nodes = n_kept
     clock.n_touched = 0
     for k in range(n_kept):

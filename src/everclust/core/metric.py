@@ -8,8 +8,10 @@ import math
 import numpy as np
 
 from .jit import FUSED, jit, jit_allocating
+from .lanes import LANES
 from .quantiles import hazen
 from .spread import SQUARE_SUM, UNIT, WEIGHT
+from .vectors import WIDTH, load, splat, store
 
 
 @jit
@@ -22,15 +24,26 @@ def distance(a, b, weight):
     return math.sqrt(total)
 
 
-def _weighted_squared_distances(x, block, n, weight, out):
-    """`lanes.squared_distances` in the capped metric."""
-    for lane in range(n):
-        out[lane] = 0
+@jit
+def two_distances(x, a, b, weight):
+    """`distance` of x to a and to b: neither sum waits for the other."""
+    to_a = to_b = 0.0
     for j in range(x.shape[0]):
-        xj, wj = x[j], weight[j]
-        for lane in range(n):
-            difference = xj - block[j, lane]
-            out[lane] += difference * difference * wj
+        difference = x[j] - a[j]
+        to_a += difference * difference * weight[j]
+        difference = x[j] - b[j]
+        to_b += difference * difference * weight[j]
+    return math.sqrt(to_a), math.sqrt(to_b)
+
+
+def _weighted_squared_distances(x, block, weight, out):
+    """`lanes.squared_distances` in the capped metric."""
+    for lane in range(0, LANES, WIDTH):
+        total = splat(0.0)
+        for j in range(x.shape[0]):
+            difference = splat(x[j]) - load(block[j], lane)
+            total = total + difference * difference * splat(weight[j])
+        store(out, lane, total)
 
 
 weighted_squared_distances = jit(_weighted_squared_distances, FUSED)  # INOUT out

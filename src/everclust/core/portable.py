@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from .clusters import cluster_ids, edges
-from .handovers import HANDOVER, enter, handovers
+from .handovers import enter, handovers, table_of
 from .invariants import check
 from .jit import jit_allocating, kernel
-from .lineage import recognise_births, seats_by_node
+from .lineage import recognise
 from .pairs import pair_of
 from .spread import MEAN, SQUARE_SUM, WEIGHT
 from .state import State, allocate, clock_of, window_rows
-from .topology import NO_CLUSTER, NOBODY, NOTHING_NEW, promote, root, take_seat, watch
+from .topology import ANYTHING, NO_CLUSTER, NOBODY, promote, root, take_seat, watch
 
 Arrays = dict[str, np.ndarray]
 SCALARS = (
@@ -103,15 +103,9 @@ def restore(scalars: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Sta
     state.window[: clock.window_size] = arrays["window"]
     state.node["birth"][:n_nodes] = np.arange(n_nodes)
     clock.n_born = n_nodes
-    enter(state, _as_rows(arrays["handover"]))
+    enter(state, table_of(arrays["handover"]))
     _resume(state, arrays["evidence"], arrays["edge"], arrays["cluster"], arrays["since"])
     return state
-
-
-def _as_rows(total: np.ndarray) -> np.ndarray:
-    rows = np.zeros(len(total), HANDOVER)
-    rows["a"], rows["b"], rows["count"] = total.T
-    return rows
 
 
 @kernel
@@ -154,10 +148,10 @@ def come_home(state, cluster, since):  # INOUT seat, clock
             seat.home = root(state, state.node[k].seat)
             state.seat[seat.home].cluster = cluster[k]
             state.seat[seat.home].since = since[k]
-    recognise_births(state, seats_by_node(state))
+    clock.change = ANYTHING
+    recognise(state)
     clock.n_lines = 0
     clock.n_centres = 0
-    clock.change = NOTHING_NEW
 
 
 def examine(scalars: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:

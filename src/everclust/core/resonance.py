@@ -1,7 +1,7 @@
 """One sample meets the nodes: it becomes a node, or moves its first and second winner."""
 
 from .handovers import hand_over
-from .jit import jit
+from .jit import jit, jit_inlined
 from .lanes import copy_row
 from .search import cast_shadow, nearest_two
 from .spread import give_scale, observe
@@ -72,7 +72,7 @@ def absorb(state, k, x, weight):  # INOUT prototype, shadow
     cast_shadow(state, k)
 
 
-@jit
+@jit_inlined
 def support(state, first, second, printed_evidence):
     """Both winners resonated: if both are busier than average, that is evidence they belong together.
 
@@ -88,7 +88,7 @@ def support(state, first, second, printed_evidence):
         add_evidence(state, first, second)
 
 
-@jit
+@jit_inlined
 def resonate(state, x, reading, scratch):
     """Cases I to III."""
     vigilance = state.clock[0].vigilance

@@ -7,7 +7,7 @@ lowered by more than the node's share of them, and `rough_limit` allows for the 
 that could be among the true two nearest passes and is measured in float64, by direct differences in
 feature order. The outcome has the bits of a plain search over all nodes.
 
-`shadow[j, k]` is feature j of node k, the last row its lowered ‖y‖²/2.
+`shadow[b, j, l]` is feature j of node b·64 + l, the last row its lowered ‖y‖²/2.
 """
 
 import math
@@ -15,19 +15,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .jit import COARSE, jit, jit_allocating
-from .metric import distance
+from .jit import COARSE, FUSED, jit, jit_allocating, jit_inlined
+from .lanes import LANES, least
+from .metric import distance, two_distances
 from .spread import ANCHOR, UNIT, WEIGHT, present_scale
+from .vectors import load, lower, lowest, splat, store
 from .window import average
 
 SPACING = 2.0**-23  # of float32: twice the largest relative rounding error
 SAMPLE_LIMIT = 1e12  # samples farther from the anchor are compared with all nodes exactly
 NODE_LIMIT = 1e15  # nodes farther from it stand in the shadow as FAR, which is nearer than they are
 FAR = np.float32(4e29)
-NO_NODE = np.float32(np.inf)  # bound of a column without a node
-SHADOW_PADDING = 16  # columns beyond a power of two, lest a column's numbers share one cache set
+NO_NODE = np.float32(np.inf)  # bound of a lane without a node
 NOT_ANCHORED = 2**62  # strays of a shadow that was never cast
-BUNCH = 64  # nodes whose least bound is kept; arrays have room for whole bunches
+A, B, C, D = 0, 16, 32, 48  # where the four vectors of a block begin
 NONE = -1
 FEW = 8  # nodes measured in a search that need no second thought
 
@@ -37,17 +38,17 @@ class Scratch(NamedTuple):
 
     shade: np.ndarray  # the sample as the shadow sees it
     bound: np.ndarray  # lower bound of (‖x − y‖² − ‖x‖²)/2 for every node that is not measured yet
-    least: np.ndarray  # the least of them in every bunch of nodes
+    least: np.ndarray  # the least of them in every block
 
 
 @jit_allocating
 def new_scratch(state):
     """Room for the nodes there can be."""
-    n_rows, n_columns = state.shadow.shape
+    n_blocks, n_rows, _ = state.shadow.shape
     return Scratch(
         np.empty(n_rows - 1, np.float32),
-        np.empty(n_columns, np.float32),
-        np.empty(n_columns // BUNCH + 1, np.float32),
+        np.empty((n_blocks, LANES), np.float32),
+        np.empty(n_blocks, np.float32),
     )
 
 
@@ -57,30 +58,44 @@ def rounding(n_features):
     return SPACING * (n_features + 4)
 
 
-def _relocate(x, anchor, unit, out):
-    """out = (x − anchor)·unit, number by number; returns its squared norm."""
+@jit
+def relocate(x, anchor, unit, out):  # INOUT out
+    """out = (x − anchor)·unit."""
+    for j in range(x.shape[0]):
+        out[j] = (x[j] - anchor[j]) * unit[j]
+
+
+def _squared_norm(x, anchor, unit):
+    """‖(x − anchor)·unit‖². A loop of its own, for not every `out` above lets sums run abreast."""
     norm = 0.0
     for j in range(x.shape[0]):
         value = (x[j] - anchor[j]) * unit[j]
-        out[j] = value
         norm += value * value
     return norm
 
 
-relocate = jit(_relocate, COARSE)  # INOUT out
+squared_norm = jit(_squared_norm, COARSE)
 
 
 @jit
 def cast_shadow(state, k):  # INOUT shadow
     """Copy node k into the shadow."""
     d = state.prototype.shape[1]
-    column = state.shadow[:, k]
-    norm = relocate(state.prototype[k], state.feature[ANCHOR], state.feature[UNIT], column)
+    column = state.shadow[k // LANES, :, k % LANES]
+    y, anchor, unit = state.prototype[k], state.feature[ANCHOR], state.feature[UNIT]
+    norm = squared_norm(y, anchor, unit)
+    relocate(y, anchor, unit, column)
     column[d] = norm * (0.5 - rounding(d))
     if not norm < NODE_LIMIT * NODE_LIMIT:
         for j in range(d):
             column[j] = 0.0
         column[d] = FAR
+
+
+@jit
+def forget_shadow(state, k):  # INOUT shadow
+    """There is no node k any more."""
+    state.shadow[k // LANES, -1, k % LANES] = NO_NODE
 
 
 @jit
@@ -99,67 +114,51 @@ def drop_anchor(state):  # INOUT feature, shadow, clock.unit, clock.stretch, clo
         cast_shadow(state, k)
 
 
-def _look(shade, shadow, bound):
-    """Lower bounds for as many nodes as there is room for."""
-    d, n = shade.shape[0], bound.shape[0]
-    half_norm = shadow[d]
-    for k in range(n):
-        bound[k] = half_norm[k]
-    j = 0
-    while j + 4 <= d:  # four features per pass spare three of four ways to memory
-        x0, x1, x2, x3 = shade[j], shade[j + 1], shade[j + 2], shade[j + 3]
-        y0, y1, y2, y3 = shadow[j], shadow[j + 1], shadow[j + 2], shadow[j + 3]
-        for k in range(n):
-            bound[k] = bound[k] - x0 * y0[k] - x1 * y1[k] - x2 * y2[k] - x3 * y3[k]
-        j += 4
-    while j < d:
-        xj, yj = shade[j], shadow[j]
-        for k in range(n):
-            bound[k] -= xj * yj[k]
-        j += 1
+def _look(shade, block, bound):
+    """Lower bounds for one block of nodes; returns the least."""
+    half_norm = block[shade.shape[0]]
+    a, b, c, d = load(half_norm, A), load(half_norm, B), load(half_norm, C), load(half_norm, D)
+    for j in range(shade.shape[0]):
+        x, y = splat(shade[j]), block[j]
+        a = a - x * load(y, A)
+        b = b - x * load(y, B)
+        c = c - x * load(y, C)
+        d = d - x * load(y, D)
+    store(bound, A, a)
+    store(bound, B, b)
+    store(bound, C, c)
+    store(bound, D, d)
+    return lowest(lower(lower(a, b), lower(c, d)))
 
 
-def _least_of(values):
-    # Four at a time: no comparison waits for the one just before it.
-    a, b, c, d = values[0], values[1], values[2], values[3]
-    for k in range(4, BUNCH, 4):
-        a = min(a, values[k])
-        b = min(b, values[k + 1])
-        c = min(c, values[k + 2])
-        d = min(d, values[k + 3])
-    return min(min(a, b), min(c, d))
-
-
-look = jit(_look, COARSE)  # INOUT bound
-least_of = jit(_least_of, COARSE)
+look = jit(_look, FUSED)  # INOUT bound
 
 
 @jit
 def rough_search(state, scratch):  # INOUT scratch.bound, scratch.least
-    """Lower bounds for all nodes; returns the number of bunches."""
-    n_bunches = (state.clock[0].n_nodes + BUNCH - 1) // BUNCH  # columns without a node do no harm
-    look(scratch.shade, state.shadow, scratch.bound[: n_bunches * BUNCH])
-    for b in range(n_bunches):
-        scratch.least[b] = least_of(scratch.bound[b * BUNCH : (b + 1) * BUNCH])
-    return n_bunches
+    """Lower bounds for all nodes; returns the number of blocks."""
+    n_blocks = (state.clock[0].n_nodes + LANES - 1) // LANES
+    for b in range(n_blocks):
+        scratch.least[b] = look(scratch.shade, state.shadow[b], scratch.bound[b])
+    return n_blocks
 
 
 @jit
-def take_nearest(scratch, n_bunches, limit):  # INOUT scratch.bound, scratch.least
+def take_nearest(scratch, n_blocks, limit):  # INOUT scratch.bound, scratch.least
     """The node with the least bound, which is taken out; or NONE when no bound is within the limit."""
     b = 0
-    for i in range(1, n_bunches):
+    for i in range(1, n_blocks):
         if scratch.least[i] < scratch.least[b]:
             b = i
     if not (scratch.least[b] <= limit and scratch.least[b] < NO_NODE):
         return NONE
-    bunch = scratch.bound[b * BUNCH : (b + 1) * BUNCH]
-    k = 0
-    while bunch[k] != scratch.least[b]:
-        k += 1
-    bunch[k] = NO_NODE
-    scratch.least[b] = least_of(bunch)
-    return b * BUNCH + k
+    bound = scratch.bound[b]
+    lane = 0
+    while bound[lane] != scratch.least[b]:
+        lane += 1
+    bound[lane] = NO_NODE
+    scratch.least[b] = least(bound)
+    return b * LANES + lane
 
 
 @jit
@@ -193,26 +192,28 @@ def search_all(state, x):
     return two
 
 
-@jit
+@jit_inlined
 def nearest_two(state, x, scratch):  # INOUT scratch, clock.strays, (shadow)
     """(first, second, distance to each): nearest nodes to x, ties to the lowest index."""
     clock = state.clock[0]
     if clock.strays > 4 * clock.n_nodes:  # the stream has left the anchor
         drop_anchor(state)
-    norm = relocate(x, state.feature[ANCHOR], state.feature[UNIT], scratch.shade)
+    norm = squared_norm(x, state.feature[ANCHOR], state.feature[UNIT])
+    relocate(x, state.feature[ANCHOR], state.feature[UNIT], scratch.shade)
     if not norm < SAMPLE_LIMIT * SAMPLE_LIMIT:
         clock.strays += clock.n_nodes
         return search_all(state, x)
-    n_bunches = rough_search(state, scratch)
-    two = (NONE, NONE, np.inf, np.inf)
-    limit, n_measured = NO_NODE, 0
-    k = take_nearest(scratch, n_bunches, limit)
+    n_blocks = rough_search(state, scratch)
+    i, k = take_nearest(scratch, n_blocks, NO_NODE), take_nearest(scratch, n_blocks, NO_NODE)
+    weight = state.feature[WEIGHT]
+    to_i, to_k = two_distances(x, state.prototype[i], state.prototype[k], weight)
+    two = insert((i, NONE, to_i, np.inf), k, to_k)
+    limit, n_measured = rough_limit(norm, x.shape[0], two[3] * clock.unit * clock.stretch), 2
+    k = take_nearest(scratch, n_blocks, limit)
     while k != NONE:
-        two = insert(two, k, distance(x, state.prototype[k], state.feature[WEIGHT]))
+        two = insert(two, k, distance(x, state.prototype[k], weight))
         n_measured += 1
-        if n_measured == 2:
-            limit = rough_limit(norm, x.shape[0], two[3] * clock.unit * clock.stretch)
-        k = take_nearest(scratch, n_bunches, limit)
+        k = take_nearest(scratch, n_blocks, limit)
     if n_measured > FEW:
         clock.strays += n_measured
     return two

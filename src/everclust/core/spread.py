@@ -2,7 +2,8 @@
 
 import math
 
-from .jit import ORDERLESS, jit
+from .jit import jit
+from .vectors import WIDTH, higher, highest, load, splat
 
 SCALE_FLOOR = 1e-6
 MEAN, SQUARE_SUM, WEIGHT, ANCHOR, UNIT = 0, 1, 2, 3, 4  # rows of state.feature
@@ -23,16 +24,18 @@ def observe(state, x):  # INOUT feature
         square_sum[j] += delta * (x[j] - mean[j])
 
 
-def _largest_product(a, b):
-    largest = 0.0
-    for j in range(a.shape[0]):
-        product = a[j] * b[j]
-        if product > largest:
-            largest = product
+@jit
+def largest_product(a, b):
+    """max_j a_j·b_j, or 0."""
+    d = a.shape[0]
+    n_whole = d - d % WIDTH
+    abreast = splat(0.0)
+    for j in range(0, n_whole, WIDTH):
+        abreast = higher(abreast, load(a, j) * load(b, j))
+    largest = 0.0 if n_whole == 0 else highest(abreast)
+    for j in range(n_whole, d):
+        largest = max(largest, a[j] * b[j])
     return largest
-
-
-largest_product = jit(_largest_product, ORDERLESS)
 
 
 @jit

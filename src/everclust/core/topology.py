@@ -4,7 +4,7 @@ Owner of the graph. Only nodes that ever had evidence or were active take part, 
 own that it keeps; dropping other nodes renumbers nodes, never seats.
 """
 
-from .jit import jit
+from .jit import jit, jit_inlined
 from .metric import distance
 from .pairs import pair_of
 from .spread import WEIGHT
@@ -48,11 +48,12 @@ def activate(state, k):  # INOUT node.active, clock.n_active, clock.change
         clock = state.clock[0]
         state.node[k].active = True
         clock.n_active += 1
-        clock.change = max(clock.change, ONLY_BIRTHS)
-        watch(state, take_seat(state, k))
+        seat = take_seat(state, k)
+        watch(state, seat)
+        clock.change = max(clock.change, ONLY_BIRTHS if state.seat[seat].degree == 0 else ANYTHING)
 
 
-@jit
+@jit_inlined
 def add_evidence(state, i, j):  # INOUT pair, node.gain, clock.total_evidence, clock.evident_pairs
     """E_cand(i, j) += 1, and promote the pair to an edge when it is above T_edge."""
     clock = state.clock[0]

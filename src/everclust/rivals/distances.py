@@ -41,12 +41,11 @@ def chunks(n_rows: int, n_points: int) -> Iterator[slice]:
 @kernel
 def _fill(rows, blocks, out):  # INOUT out
     """out[i, k] = ‖row i − point k‖, block after block of points: each stays in the cache for all rows."""
-    n_points = out.shape[1]
+    n_points, lanes = out.shape[1], np.empty(LANES)
     for b in range((n_points + LANES - 1) // LANES):
         start = b * LANES
         width = min(LANES, n_points - start)
         for i in range(rows.shape[0]):
-            lanes = out[i, start : start + width]
-            squared_distances(rows[i], blocks[b], width, lanes)
+            squared_distances(rows[i], blocks[b], lanes)
             for lane in range(width):
-                lanes[lane] = math.sqrt(lanes[lane])
+                out[i, start + lane] = math.sqrt(lanes[lane])

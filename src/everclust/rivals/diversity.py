@@ -11,11 +11,30 @@ import math
 
 import numpy as np
 
-from ..core.jit import jit
-from ..core.vigilance import eliminate
+from ..core.jit import COARSE, jit
 from .cim import cim
 
 COINCIDING = 1e-10  # a pivot below it is 0: as CIM is the root of rounded numbers, others are above 1e-9
+
+
+def _dot(a, b, n):
+    total = 0.0
+    for k in range(n):
+        total += a[k] * b[k]
+    return total
+
+
+dot = jit(_dot, COARSE)
+
+
+@jit
+def eliminate(factor, i, similarity):  # INOUT factor
+    """Row i of the Cholesky factor, whose diagonal holds reciprocals; returns the squared diagonal."""
+    row, pivot = factor[i], 1.0
+    for j in range(i):
+        row[j] = (similarity[j] - dot(row, factor[j], j)) * factor[j, j]
+        pivot -= row[j] * row[j]
+    return pivot
 
 
 @jit

@@ -7,9 +7,8 @@ of them is the node, so that a sample that was seen before meets limits made of 
 
 import numpy as np
 
-from ..core.clusters import smallest
 from ..core.jit import jit, kernel
-from ..core.lanes import LANES, _squared_distances, n_blocks
+from ..core.lanes import LANES, _squared_distances, least, n_blocks
 from ..core.search import NONE, insert
 
 squared_distances = jit(_squared_distances)  # INOUT out
@@ -87,8 +86,8 @@ def nearest_two(blocks, n_nodes, x, out):  # INOUT out
     """(first, second, squared distance to each): nearest nodes to x, ties to the lowest index."""
     two = (NONE, NONE, np.inf, np.inf)
     for b in range((n_nodes + LANES - 1) // LANES):
-        squared_distances(x, blocks[b], LANES, out)
-        if smallest(out) < two[3]:
+        squared_distances(x, blocks[b], out)
+        if least(out) < two[3]:
             for lane in range(LANES):
                 two = insert(two, b * LANES + lane, out[lane])
     return two
