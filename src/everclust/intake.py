@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .persistence import LARGEST
 from .snapshot import plain
 
-SMALL = 4096  # numbers
+SMALL = 8192  # numbers
 _NOTED = ("n_features_in_", "feature_names_in_")  # by scikit-learn, before it has looked at the numbers
 
 
