@@ -1,13 +1,15 @@
 """The floor: compiled loops that do nothing but find the two nearest of K points for every sample.
 
-Two forms, the faster of which counts: points in rows, four per pass over the sample, and points 64 abreast.
-Both may fuse and reorder their sums as the machine likes; the learner may not.
+Two forms, the faster of which counts: points in rows, four per pass over the sample, and points 64 abreast,
+with their sums in registers. Both may fuse and reorder sums as the machine likes; the learner may not.
 """
 
 import numpy as np
 from numba import njit
 
-LANES = 64
+from everclust.core.lanes import LANES, least
+from everclust.core.vectors import WIDTH, load, splat, store
+
 FREE = {"reassoc", "contract", "nnan", "nsz"}
 
 
@@ -42,26 +44,23 @@ def in_rows(X, points, n_points):
 
 @njit(fastmath=FREE)
 def _block(x, block, out):
-    for lane in range(LANES):
-        out[lane] = 0.0
-    j, d = 0, x.shape[0]
-    while j + 4 <= d:
-        for lane in range(LANES):
-            out[lane] += (
-                (x[j] - block[j, lane]) ** 2
-                + (x[j + 1] - block[j + 1, lane]) ** 2
-                + (x[j + 2] - block[j + 2, lane]) ** 2
-                + (x[j + 3] - block[j + 3, lane]) ** 2
-            )
-        j += 4
-    while j < d:
-        for lane in range(LANES):
-            out[lane] += (x[j] - block[j, lane]) ** 2
-        j += 1
-    least = out[0]
-    for lane in range(LANES):
-        least = min(least, out[lane])
-    return least
+    for lane in range(0, LANES, 4 * WIDTH):
+        a = b = c = d = splat(0.0)
+        for j in range(x.shape[0]):
+            xj, row = splat(x[j]), block[j]
+            difference = xj - load(row, lane)
+            a = a + difference * difference
+            difference = xj - load(row, lane + WIDTH)
+            b = b + difference * difference
+            difference = xj - load(row, lane + 2 * WIDTH)
+            c = c + difference * difference
+            difference = xj - load(row, lane + 3 * WIDTH)
+            d = d + difference * difference
+        store(out, lane, a)
+        store(out, lane + WIDTH, b)
+        store(out, lane + 2 * WIDTH, c)
+        store(out, lane + 3 * WIDTH, d)
+    return least(out)
 
 
 @njit
