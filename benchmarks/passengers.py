@@ -1,8 +1,9 @@
 """What hand-overs and cluster identities cost while learning, which never reads them.
 
-Run as a script with the name of what is to be left out ("", "handovers" or "identities"), this prints the
-best CPU time of each stream, in seconds. The parts are taken out before anything is compiled; the compiled
-code must not be kept where everclust would find it, so NUMBA_CACHE_DIR has to lead elsewhere.
+Run as a script with the name of what is to be left out ("", "handovers" or "identities"), this prints, for
+every line that it reads, the CPU seconds of learning each stream and the number of events. The parts are
+taken out before anything is compiled; the compiled code must not be kept where everclust would find it, so
+NUMBA_CACHE_DIR has to lead elsewhere.
 """
 
 import json
@@ -13,7 +14,7 @@ import tempfile
 import time
 
 STREAMS = ("optdigits", "letter")
-REPEATS = 15
+REPEATS = 60
 
 
 def leave_out(part: str) -> None:
@@ -26,53 +27,63 @@ def leave_out(part: str) -> None:
         learn.recognise = jit.jit(lambda state: None)
 
 
-def measure() -> dict[str, tuple[float, int]]:
-    """Best CPU time of learning each stream, and the number of events."""
+def measure() -> None:
+    """Answer every line that comes in."""
     from data import class_incremental, data_set
 
     from everclust import IDAT
 
-    found = {}
-    for name in STREAMS:
-        X = class_incremental(*data_set(name), seed=0)
-        times = []
-        for _ in range(REPEATS):
+    streams = {name: class_incremental(*data_set(name), seed=0) for name in STREAMS}
+    for _ in sys.stdin:
+        found = {}
+        for name, X in streams.items():
             model = IDAT()
             start = time.process_time()
             model.partial_fit(X)
-            times.append(time.process_time() - start)
-        found[name] = min(times[1:]), len(model.events())
-    return found
+            found[name] = time.process_time() - start, len(model.events())
+        print(json.dumps(found), flush=True)
 
 
-def costs(rounds: int = 3) -> dict[str, dict[str, float]]:
-    """Share of the learning time that each part takes, by stream; and the number of events."""
+def costs() -> dict[str, dict[str, float]]:
+    """Share of the learning time that each part takes, by stream; and the number of events.
+
+    Three processes take turns, so that a slow spell hits all of them; the best of many turns counts.
+    """
     with tempfile.TemporaryDirectory() as folder:
-        runs: dict[str, list[dict[str, tuple[float, int]]]] = {"": [], "handovers": [], "identities": []}
-        for _ in range(rounds):  # in turns, so that a slow spell hits all of them
-            for part, found in runs.items():
-                found.append(_in_another_process(part, f"{folder}/{part or 'all'}"))
+        processes = {
+            part: _start(part, f"{folder}/{part or 'all'}") for part in ("", "handovers", "identities")
+        }
+        turns = [{part: _ask(process) for part, process in processes.items()} for _ in range(REPEATS)]
+        for process in processes.values():
+            process.communicate()
     best = {
-        part: {name: min(run[name][0] for run in found) for name in STREAMS} for part, found in runs.items()
+        part: {name: min(turn[part][name][0] for turn in turns) for name in STREAMS} for part in processes
     }
     shares = {
         part: {name: best[""][name] / best[part][name] - 1 for name in STREAMS}
         for part in ("handovers", "identities")
     }
-    return shares | {"events": {name: runs[""][0][name][1] for name in STREAMS}}
+    return shares | {"events": {name: turns[0][""][name][1] for name in STREAMS}}
 
 
-def _in_another_process(part: str, cache: str) -> dict[str, tuple[float, int]]:
-    done = subprocess.run(
+def _start(part: str, cache: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
         [sys.executable, __file__, part],
         env=os.environ | {"NUMBA_CACHE_DIR": cache},
-        capture_output=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
         text=True,
-        check=True,
     )
-    return json.loads(done.stdout)
+
+
+def _ask(process: subprocess.Popen[str]) -> dict[str, tuple[float, int]]:
+    assert process.stdin
+    assert process.stdout
+    process.stdin.write("\n")
+    process.stdin.flush()
+    return json.loads(process.stdout.readline())
 
 
 if __name__ == "__main__":
     leave_out(sys.argv[1])
-    print(json.dumps(measure()))
+    measure()
