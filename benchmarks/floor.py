@@ -7,8 +7,7 @@ with their sums in registers. Both may fuse and reorder sums as the machine like
 import numpy as np
 from numba import njit
 
-from everclust.core.lanes import LANES, least
-from everclust.core.vectors import WIDTH, load, splat, store
+from everclust.core.lanes import LANES, _squared_distances, least
 
 FREE = {"reassoc", "contract", "nnan", "nsz"}
 
@@ -42,25 +41,7 @@ def in_rows(X, points, n_points):
     return checksum
 
 
-@njit(fastmath=FREE)
-def _block(x, block, out):
-    for lane in range(0, LANES, 4 * WIDTH):
-        a = b = c = d = splat(0.0)
-        for j in range(x.shape[0]):
-            xj, row = splat(x[j]), block[j]
-            difference = xj - load(row, lane)
-            a = a + difference * difference
-            difference = xj - load(row, lane + WIDTH)
-            b = b + difference * difference
-            difference = xj - load(row, lane + 2 * WIDTH)
-            c = c + difference * difference
-            difference = xj - load(row, lane + 3 * WIDTH)
-            d = d + difference * difference
-        store(out, lane, a)
-        store(out, lane + WIDTH, b)
-        store(out, lane + 2 * WIDTH, c)
-        store(out, lane + 3 * WIDTH, d)
-    return least(out)
+_block = njit(fastmath=FREE)(_squared_distances)
 
 
 @njit
@@ -72,7 +53,8 @@ def in_lanes(X, blocks, n_points):
         best = second = np.inf
         first = runner_up = -1
         for b in range((n_points[i] + LANES - 1) // LANES):
-            if _block(X[i], blocks[b], out) < second:
+            _block(X[i], blocks[b], out)
+            if least(out) < second:
                 for lane in range(LANES):
                     if out[lane] < best:
                         best, second, first, runner_up = out[lane], best, b * LANES + lane, first

@@ -18,7 +18,7 @@ from .core.communities import base_nodes
 from .core.learn import learn
 from .core.portable import Arrays, export, restore
 from .core.readings import PUBLISHED, Reading
-from .core.state import State, clock_of, copy
+from .core.state import State, clock_of, copy, scalar
 from .core.topology import NO_CLUSTER
 from .core.valleys import base_labels
 from .identity import Chronicle, Event
@@ -162,7 +162,7 @@ class Learner:
     def scalar(self, name: str) -> Any:
         """One of the clock's fields."""
         with self.lock:
-            return clock_of(self.state)[name].item()
+            return scalar(self.state, name)
 
     def copy(self) -> Learner:
         """An independent twin."""

@@ -23,16 +23,22 @@ def copy_row(target, source):  # INOUT target
 
 def _squared_distances(x, block, out):
     """Squared distance of x to every point of one block, added up in feature order."""
-    for lane in range(0, LANES, 2 * WIDTH):
-        a = b = splat(0.0)
+    for lane in range(0, LANES, 4 * WIDTH):
+        a = b = c = d = splat(0.0)
         for j in range(x.shape[0]):
             xj, row = splat(x[j]), block[j]
             difference = xj - load(row, lane)
             a = a + difference * difference
             difference = xj - load(row, lane + WIDTH)
             b = b + difference * difference
+            difference = xj - load(row, lane + 2 * WIDTH)
+            c = c + difference * difference
+            difference = xj - load(row, lane + 3 * WIDTH)
+            d = d + difference * difference
         store(out, lane, a)
         store(out, lane + WIDTH, b)
+        store(out, lane + 2 * WIDTH, c)
+        store(out, lane + 3 * WIDTH, d)
 
 
 squared_distances = jit(_squared_distances, FUSED)  # INOUT out

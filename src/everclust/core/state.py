@@ -165,8 +165,8 @@ def has_room(state):
     )
 
 
-def scalar(state: State, name: str) -> int:
-    """One of the integers of the clock, in a twentieth of the time that `clock_of` takes."""
+def scalar(state: State, name: str) -> Any:
+    """One of the numbers of the clock, in a twentieth of the time that `clock_of` takes."""
     return state.clock[name].item()
 
 
