@@ -90,6 +90,8 @@ def test_the_page_appears_and_moves(page, feeding, look):
     n = samples(tab)
     until(tab, f"everclust.known.n > {n + 100}")
     assert pixels(tab)[1] != before
+    # The figures are written with a later frame, which takes its time on a busy machine.
+    until(tab, f"Number(document.querySelector('#now-samples').textContent.replaceAll(',', '')) >= {n}")
     n_shown = int(tab.text_content("#now-samples").replace(",", ""))
     assert n_shown >= n
     for name in ("clusters", "nodes", "interval", "vigilance"):
