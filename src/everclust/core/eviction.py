@@ -7,6 +7,7 @@ from .lineage import recognise
 from .maintenance import move_node
 from .pairs import rehash
 from .quantiles import select
+from .reference import refer
 from .search import forget_shadow
 from .state import has_room
 from .topology import ANYTHING, NOBODY, rejoin, release
@@ -15,6 +16,7 @@ from .topology import ANYTHING, NOBODY, rejoin, release
 @kernel
 def evict(state, max_nodes):  # INOUT state
     """Let nodes go until max_nodes are left, as far as there is room; part of the sample learnt last."""
+    state = refer(state)
     clock = state.clock[0]
     while clock.n_nodes > max_nodes and has_room(state):
         k = stalest(state)

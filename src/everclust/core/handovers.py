@@ -12,6 +12,7 @@ import numpy as np
 
 from .jit import jit, kernel, record
 from .pairs import scatter
+from .reference import refer
 
 if TYPE_CHECKING:
     from .state import State
@@ -47,6 +48,7 @@ def hand_over(state, first, second):  # INOUT handover, clock.n_handovers
 @kernel
 def enter(state, table):  # INOUT handover, clock.n_handovers
     """Write the rows of another table into one that has just been made."""
+    state = refer(state)
     for i in range(table.shape[0]):
         if table[i].count > 0:
             entry(state, table[i].a, table[i].b).count = table[i].count

@@ -47,17 +47,23 @@ def jit(function: Function, flags: Any = False) -> Any:
     of the state costs two atomic operations. Nor can it be called from Python: wrappers that only tests
     would use double the time to compile.
     """
-    return _for_any_integer(njit(**_STRICT, fastmath=flags, _nrt=False, **_PART)(function))
+    return _part(function, fastmath=flags, _nrt=False)
 
 
 def jit_inlined(function: Function) -> Any:
-    """Compile a part that every sample passes. A call would hand over the state, a hundred numbers."""
-    return _for_any_integer(njit(**_STRICT, _nrt=False, forceinline=True, **_PART)(function))
+    """Compile a part that every sample passes into its caller."""
+    return _part(function, _nrt=False, forceinline=True)
 
 
 def jit_allocating(function: Function) -> Any:
     """Compile a part of a kernel that makes arrays."""
-    return _for_any_integer(njit(**_STRICT, **_PART)(function))
+    return _part(function)
+
+
+def _part(function: Function, *, fastmath: Any = False, forceinline: bool = False, **options: Any) -> Any:
+    """Say what is not wanted, too: numba would take it over from the caller that is compiled meanwhile."""
+    compiled = njit(fastmath=fastmath, forceinline=forceinline, **options, **_STRICT, **_PART)(function)
+    return _for_any_integer(compiled)
 
 
 def _for_any_integer(compiled: Any) -> Any:

@@ -10,6 +10,7 @@ from .lineage import recognise
 from .maintenance import maintain
 from .metric import cap
 from .readings import PUBLISHED, Reading
+from .reference import refer
 from .resonance import create, resonate
 from .search import new_scratch
 from .state import SEED_NODES, State, grow, has_room
@@ -32,8 +33,8 @@ def take_in(state, X, i, reading, scratch):  # INOUT state, scratch
 @kernel
 def learn_rows(state, X, start, reading):  # INOUT state
     """Learn the rows from start on, each once; returns the first row that found no room."""
-    clock = state.clock[0]
-    scratch = new_scratch(state)
+    state = refer(state)
+    clock, scratch = state.clock[0], new_scratch(state)
     for i in range(start, X.shape[0]):
         if clock.n_nodes > reading.max_nodes or not has_room(state):
             return i

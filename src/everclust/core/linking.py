@@ -53,7 +53,34 @@ class _PartLibrary(codegen.JITCodeLibrary):
         return found
 
 
+class _Flags(compiler.Flags):
+    """Flags of a part. They are compared ten thousand times, so equal ones are one and the same object."""
+
+    __slots__ = ("_hash",)
+
+    def __init__(self, flags: Any) -> None:
+        super().__init__(flags)
+        self._hash = super().__hash__()
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or super().__eq__(other)
+
+    def copy(self) -> Any:
+        """What functions are looked up with."""
+        return _flags_in_use.setdefault(self, self)
+
+
+_flags_in_use: dict[_Flags, _Flags] = {}
+
+
 class _PartCompiler(compiler.Compiler):
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.state.flags = _Flags(self.state.flags)
+
     def define_pipelines(self) -> Any:
         state = self.state
         state.library = _PartLibrary(state.targetctx.codegen(), state.func_id.func_qualname)

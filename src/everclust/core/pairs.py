@@ -1,6 +1,7 @@
 """Pairs of seats, found by hashing: the sparse form of a symmetric matrix."""
 
 from .jit import jit, kernel
+from .reference import refer
 
 EMPTY = -1
 
@@ -42,6 +43,7 @@ def pair_of(state, a, b):  # INOUT pair, clock.n_pairs
 @kernel
 def rehash(state):  # INOUT pair.slot
     """Enter every pair into a hash table that has just grown."""
+    state = refer(state)
     for place in range(state.pair.shape[0]):
         state.pair[place].slot = EMPTY
     for row in range(state.clock[0].n_pairs):

@@ -15,6 +15,7 @@ from .invariants import check
 from .jit import jit_allocating, kernel
 from .lineage import recognise
 from .pairs import pair_of
+from .reference import refer
 from .spread import MEAN, SQUARE_SUM, WEIGHT
 from .state import State, allocate, clock_of, window_rows
 from .topology import ANYTHING, NO_CLUSTER, NOBODY, promote, root, take_seat, watch
@@ -111,6 +112,7 @@ def restore(scalars: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Sta
 @kernel
 def _resume(state, evidence, edge, cluster, since):  # INOUT clock, node, seat, pair
     """Rebuild what follows from the arrays: lists, running sums and the graph."""
+    state = refer(state)
     clock = state.clock[0]
     for k in range(clock.n_nodes):
         node = state.node[k]

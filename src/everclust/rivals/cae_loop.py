@@ -6,6 +6,7 @@ import numpy as np
 
 from ..core.jit import jit, kernel
 from ..core.quantiles import hazen, select
+from ..core.reference import refer
 from . import graph as graphs
 from .cae_state import Rule, State, grow, new_scratch
 from .cim import add, bandwidth, drop_isolated, mean_scale, pull, pull_neighbours
@@ -146,6 +147,7 @@ def prune(state, scratch):  # INOUT state, scratch
 @kernel
 def learn_rows(state, X, start, rule):  # INOUT state
     """Learn the rows from start on, each once; returns the first row that found no room."""
+    state = refer(state)
     clock, size = state.clock[0], state.graph.size[0]
     scratch = new_scratch(state)
     for i in range(start, X.shape[0]):

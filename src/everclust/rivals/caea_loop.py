@@ -8,6 +8,7 @@ import numpy as np
 
 from ..core.jit import jit, jit_allocating, kernel, record
 from ..core.lanes import copy_row
+from ..core.reference import refer
 from . import graph as graphs
 from .cim import (
     Nodes,
@@ -163,6 +164,7 @@ def prune(state, scratch):  # INOUT nodes, graph, clock, scratch
 @kernel
 def learn_rows(state, X, start, rule):  # INOUT state
     """Learn the rows from start on, each once; returns the first row that found no room."""
+    state = refer(state)
     clock, graph = state.clock[0], state.graph
     scratch = new_scratch(state)
     for i in range(start, X.shape[0]):

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core.jit import jit, jit_allocating, kernel, record
 from ..core.lanes import LANES
+from ..core.reference import refer
 from . import graph as graphs
 from . import prototypes
 from .graph import NONE, Graph, add_node, add_to_ages, cut_older, drop_nodes, remove_edge, set_age
@@ -213,6 +214,7 @@ def fade(state, delta):  # INOUT clock.fade, error
 @kernel
 def learn_rows(state, X, start, rules):  # INOUT state
     """Learn the rows from start on; returns the first row that found no room."""
+    state = refer(state)
     scratch = new_scratch(state)
     for i in range(start, X.shape[0]):
         if not graphs.has_room(state.graph):

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from ..core.jit import jit, kernel
+from ..core.reference import refer
 from . import graph as graphs
 from .graph import NONE, add_node, add_to_ages, set_age
 from .prototypes import approach_by_share, gap, nearest_two, put, take
@@ -128,6 +129,7 @@ def attract(state, first, x, divisor):  # INOUT node, blocks
 @kernel
 def learn_rows(state, X, start, rules):  # INOUT state
     """Learn the rows from start on; returns the first row that found no room."""
+    state = refer(state)
     scratch = new_scratch(state)
     for i in range(start, X.shape[0]):
         if not graphs.has_room(state.graph):

@@ -6,6 +6,7 @@ As TBM-P has it: who wins may also have to correlate with the item.
 import numpy as np
 
 from ..core.jit import jit, kernel
+from ..core.reference import refer
 from .correlation import agrees
 from .fuzzy_art import NONE, absorb, choice, commit, is_before, is_better, match, overlaps, size_of
 from .graph import add_node, drop_nodes, has_room, set_age
@@ -143,6 +144,7 @@ def move(module, k, to):  # INOUT weight, norm, usage, name, total
 @kernel
 def learn_while_room(module, items, rows, start, rules, name):  # INOUT module, name
     """Go on learning items while there is room; returns how many are learnt by now."""
+    module = refer(module)
     scratch, clock = new_scratch(module), module.clock[0]
     while clock.n_presented < items.shape[0]:
         if not (has_room(module.graph) and module.graph.size[0].n_nodes < module.norm.shape[0]):

@@ -1,0 +1,89 @@
+"""A tuple of arrays handed on by reference.
+
+Compiled functions hand over a tuple number by number: a hundred of them for the state, at every call.
+That takes time when they run, and more when they are compiled. A kernel that begins with `refer` hands
+on a single number, where the tuple lies in its own memory; fields are read by name as before. Where
+nothing is compiled the tuple itself is handed on.
+
+A reference keeps nothing alive. Take one to what the caller holds: arguments, or a tuple without arrays.
+"""
+
+from typing import Any
+
+from numba.core import cgutils, types
+from numba.core.imputils import impl_ret_borrowed
+from numba.core.types.containers import BaseNamedTuple
+from numba.core.typing.templates import AttributeTemplate
+from numba.extending import (
+    infer_getattr,
+    lower_builtin,
+    lower_getattr_generic,
+    models,
+    register_model,
+    type_callable,
+)
+
+
+def refer(whole):
+    """A reference to a named tuple."""
+    return whole
+
+
+# From here on: the same for numba.
+
+
+class Reference(types.Type):  # type: ignore[misc]
+    """The type of a reference."""
+
+    def __init__(self, whole: Any) -> None:
+        self.dtype = whole
+        super().__init__(f"Reference({whole})")
+
+
+register_model(Reference)(models.PointerModel)
+
+
+@type_callable(refer)
+def _type_of_reference(context: Any) -> Any:
+    def resolve(whole: Any) -> Any:
+        if isinstance(whole, BaseNamedTuple):
+            return Reference(whole)
+        return whole if isinstance(whole, Reference) else None
+
+    return resolve
+
+
+@lower_builtin(refer, BaseNamedTuple)
+def _refer(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    data = context.data_model_manager[signature.args[0]].as_data(builder, arguments[0])
+    place = cgutils.alloca_once(builder, data.type)
+    builder.store(data, place)
+    return place
+
+
+@lower_builtin(refer, Reference)
+def _refer_again(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    return arguments[0]
+
+
+@infer_getattr
+class _Fields(AttributeTemplate):  # type: ignore[misc]
+    key = Reference
+
+    def generic_resolve(self, reference: Any, name: str) -> Any:
+        whole = reference.dtype
+        if name not in whole.fields:
+            return None
+        field = whole.types[whole.fields.index(name)]
+        return Reference(field) if isinstance(field, BaseNamedTuple) else field
+
+
+@lower_getattr_generic(Reference)
+def _field(context: Any, builder: Any, reference: Any, place: Any, name: str) -> Any:
+    index = reference.dtype.fields.index(name)
+    field = reference.dtype.types[index]
+    place = cgutils.gep_inbounds(builder, place, 0, index)
+    if isinstance(field, BaseNamedTuple):
+        return place
+    value = context.data_model_manager[field].from_data(builder, builder.load(place))
+    return impl_ret_borrowed(context, builder, field, value)
