@@ -65,6 +65,13 @@ def test_parts_may_call_kernels(parts):
     assert jit.kernel(lambda x: part(x))(2.0) == 10
 
 
+def test_flags_stay_the_part_s_own():
+    """numba changes the ones at hand where it compiles arithmetic of whole arrays."""
+    one_more = jit.jit_allocating(lambda values: (values + 1)[0])
+    total = jit.jit_allocating(lambda values: (2 * values)[0] + one_more(values))
+    assert jit.kernel(lambda values: total(values))(np.array([3.0])) == 6 + 4
+
+
 def test_versions_that_were_not_tried_compile_as_ever(parts):
     earliest, latest = linking.TRIED
     assert linking.how_to_compile_parts(earliest) == linking.how_to_compile_parts(latest) != {}

@@ -12,6 +12,7 @@ import numpy as np
 
 from .concerned import list_concerned, list_newcomers
 from .jit import jit, jit_allocating, record
+from .reference import refer
 from .topology import ANYTHING, NO_CLUSTER, NO_HOME, NOTHING_NEW, root
 
 GONE, SPLIT, MERGED, BORN = 0, 1, 2, 3  # in the order in which they are told within one sample
@@ -65,7 +66,7 @@ def settle(state, table):  # INOUT table, seat, line, centre, clock
 @jit
 def compare(state, seats, table):  # INOUT table, seat, line, centre, clock
     """Compare homes, where seats belonged before this sample, with roots, where they belong now."""
-    parts = Parts(table[0], table[1], table[2], table[3], table[4], table[5], table[6], table[7])
+    parts = refer(Parts(table[0], table[1], table[2], table[3], table[4], table[5], table[6], table[7]))
     for s in seats:
         home, r = state.seat[s].home, root(state, s)
         for i in range(table.shape[0]):

@@ -5,7 +5,7 @@ every level of calls above it. Here a part stays as it was written down until a 
 rests on what numba does not promise, so it is for versions in which it was tried; others take longer.
 """
 
-from typing import Any
+from typing import Any, ClassVar
 
 from numba import version_info
 from numba.core import codegen, compiler
@@ -53,33 +53,31 @@ class _PartLibrary(codegen.JITCodeLibrary):
         return found
 
 
-class _Flags(compiler.Flags):
-    """Flags of a part. They are compared ten thousand times, so equal ones are one and the same object."""
+class _SharedFlags(compiler.Flags):
+    """Compared ten thousand times, so equal ones are the same: that is all there is to ask."""
 
-    __slots__ = ("_hash",)
-
-    def __init__(self, flags: Any) -> None:
-        super().__init__(flags)
-        self._hash = super().__hash__()
-
-    def __hash__(self) -> int:
-        return self._hash
-
-    def __eq__(self, other: object) -> bool:
-        return self is other or super().__eq__(other)
+    __slots__ = ()
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
 
     def copy(self) -> Any:
-        """What functions are looked up with."""
-        return _flags_in_use.setdefault(self, self)
+        """For whoever wants others."""
+        return compiler.Flags(self)
 
 
-_flags_in_use: dict[_Flags, _Flags] = {}
+class _PartFlags(compiler.Flags):
+    __slots__ = ()
+    _shared: ClassVar[dict[str, _SharedFlags]] = {}
+
+    def copy(self) -> Any:
+        """What numba looks at while it compiles the part."""
+        return self._shared.setdefault(repr(self), _SharedFlags(self))
 
 
 class _PartCompiler(compiler.Compiler):
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self.state.flags = _Flags(self.state.flags)
+        self.state.flags = _PartFlags(self.state.flags)
 
     def define_pipelines(self) -> Any:
         state = self.state

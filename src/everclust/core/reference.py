@@ -37,7 +37,13 @@ class Reference(types.Type):  # type: ignore[misc]
 
     def __init__(self, whole: Any) -> None:
         self.dtype = whole
-        super().__init__(f"Reference({whole})")
+        # numba writes this into the name of every function that is handed a reference: be short.
+        super().__init__(f"Reference({whole.instance_class.__name__})")
+
+    @property
+    def key(self) -> Any:
+        """What makes two references the same type."""
+        return self.dtype
 
 
 register_model(Reference)(models.PointerModel)

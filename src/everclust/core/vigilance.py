@@ -2,6 +2,7 @@
 
 from .jit import jit, jit_allocating
 from .quantiles import hazen
+from .reference import refer
 from .stability import find_closest, longest_stable, new_similarities
 
 KEEP = -1
@@ -18,7 +19,7 @@ def recalibrate(state, reading):  # INOUT clock: interval, cluster_ratio, vigila
 @jit
 def derive(state, reading, n_probed, similar):  # INOUT clock: interval, cluster_ratio, vigilance; similar
     """Λ' from how many of the newest samples are still distinct, V' from how close these are."""
-    clock = state.clock[0]
+    clock, similar = state.clock[0], refer(similar)
     n_stable, n_known = longest_stable(state, similar, n_probed, reading.capped)
     n_components = clock.n_nodes - clock.n_joins  # over all nodes, active or not
     interval, ratio = next_interval(clock, n_stable, n_components / clock.n_nodes, reading)
