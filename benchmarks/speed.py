@@ -66,7 +66,6 @@ def against_mini_batch_k_means() -> None:
     ours, theirs = best(
         lambda: in_batches(IDAT(), X, 100),
         lambda: in_batches(MiniBatchKMeans(n_clusters=8, n_init=1, random_state=0), X, 100),
-        repeats=5,
     )
     nodes = IDAT().partial_fit(X).n_nodes_
     print(f"digits 100,000 x 64 in batches of 100: {1e5 / ours:,.0f} samples/s with {nodes} nodes,")

@@ -68,11 +68,11 @@ class Learner:
                 self._picture = {}
 
     def _n_rows_at_once(self, n_features: int, handover: bool) -> int:
-        n_nodes = max(int(self.state.clock["n_nodes"][0]), 64)
+        n_nodes = max(scalar(self.state, "n_nodes"), 64)
         n_rows = max(1, min(CHUNK_WORK // n_nodes, CHUNK_CELLS) // n_features)
         if not handover:
             return n_rows
-        return min(n_rows, DECISION_INTERVAL - int(self.state.clock["n_seen"][0]) % DECISION_INTERVAL)
+        return min(n_rows, DECISION_INTERVAL - scalar(self.state, "n_seen") % DECISION_INTERVAL)
 
     def _keep(self, state: State) -> None:
         """From here on this is the model, and what has happened to its components is taken down."""
@@ -80,12 +80,11 @@ class Learner:
         self._note()
 
     def _note(self) -> None:
-        clock = self.state.clock  # not by `clock_of`, which takes as long as learning ten samples
-        n_lines = clock["n_lines"][0]
+        state, n_lines = self.state, scalar(self.state, "n_lines")
         if n_lines:
-            lines, centres = self.state.line[:n_lines], self.state.centre[: clock["n_centres"][0]]
+            lines, centres = state.line[:n_lines], state.centre[: scalar(state, "n_centres")]
             self._chronicle[False].add(lines.copy(), centres.copy())
-            clock["n_lines"] = clock["n_centres"] = 0
+            state.clock["n_lines"] = state.clock["n_centres"] = 0
 
     def decide(self) -> None:
         """Give the communities their ids."""
@@ -157,7 +156,7 @@ class Learner:
     def has_learnt(self) -> bool:
         """Was there any sample yet?"""
         with self.lock:
-            return bool(self.state.clock["n_seen"][0])
+            return scalar(self.state, "n_seen") > 0
 
     def scalar(self, name: str) -> Any:
         """One of the clock's fields."""

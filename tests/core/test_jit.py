@@ -44,6 +44,26 @@ def test_machine_code_is_kept_on_disk(load, tmp_path):
     assert (second(3), hits(second)) == (6, 1)
 
 
+def test_types_are_looked_at_once(load):
+    double = load()
+    direct = jit.Direct(double)
+    assert [direct.run(3), direct.run(4)] == [6, 8]
+    assert direct.run(2.5) == 4  # who is not looked at is taken for a whole number
+    assert len(double.overloads) == 1
+
+
+def test_types_are_looked_at_where_there_are_several(load):
+    double = load()
+    assert double(2.5) == 5
+    direct = jit.Direct(double)
+    assert [direct.run(3), direct.run(2.5)] == [6, 5]
+
+
+def test_a_function_that_is_not_compiled_is_just_called():
+    direct = jit.Direct(lambda x: 2 * x)
+    assert [direct.run(3), direct.run(2.5)] == [6, 5]
+
+
 def test_another_stamp_is_another_cache(load, monkeypatch):
     load()(3)
     monkeypatch.setattr(jit, "_STAMP", "after an edit")

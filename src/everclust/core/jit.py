@@ -84,6 +84,24 @@ def kernel(function: Function) -> Any:
     return compiled
 
 
+class Direct:
+    """A kernel whose arguments always have the same types: after the first call, nobody looks at them.
+
+    To find machine code by the types of a state takes longer than to learn a few samples.
+    """
+
+    def __init__(self, kernel: Any) -> None:
+        self._kernel = kernel
+        self.run: Function = self._run_first
+
+    def _run_first(self, *arguments: Any) -> Any:
+        result = self._kernel(*arguments)
+        versions = list(getattr(self._kernel, "overloads", {}).values())
+        if len(versions) == 1:  # none where nothing is compiled
+            self.run = versions[0].entry_point
+        return result
+
+
 @contextmanager
 def _without_garbage_collection() -> Iterator[None]:
     """numba makes objects by the million, to keep: looking for garbage takes a tenth of the time."""

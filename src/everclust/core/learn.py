@@ -5,15 +5,15 @@ from collections.abc import Callable
 import numpy as np
 
 from .eviction import evict
-from .jit import jit_inlined, kernel
+from .jit import Direct, jit_inlined, kernel
 from .lineage import recognise
 from .maintenance import maintain
 from .metric import cap
-from .readings import PUBLISHED, Reading
+from .readings import PUBLISHED, UNBOUNDED, Reading
 from .reference import refer
 from .resonance import create, resonate
 from .search import new_scratch
-from .state import SEED_NODES, State, grow, has_room
+from .state import SEED_NODES, State, grow, has_room, scalar
 from .topology import NOTHING_NEW
 from .vigilance import recalibrate
 from .window import remember
@@ -68,13 +68,21 @@ def learn(
     """
     done = 0
     while True:
-        before = done, state.clock["n_nodes"][0]
-        done = learn_rows(state, X, done, reading)
-        if state.clock["n_nodes"][0] > reading.max_nodes:
+        before = done, _surplus(state, reading)
+        done = _direct.run(state, X, done, reading)
+        if _surplus(state, reading) > 0:
             evict(state, reading.max_nodes)
         pause(state)
-        n_nodes = state.clock["n_nodes"][0]
-        if done == len(X) and n_nodes <= reading.max_nodes:
+        surplus = _surplus(state, reading)
+        if done == len(X) and surplus <= 0:
             return state
-        if (done, n_nodes) == before:  # nothing goes on for want of room
+        if (done, surplus) == before:  # nothing goes on for want of room
             state = grow(state)
+
+
+_direct = Direct(learn_rows)
+
+
+def _surplus(state: State, reading: Reading) -> int:
+    """Nodes beyond those that may be kept; nobody counts where there is no bound."""
+    return 0 if reading.max_nodes == UNBOUNDED else scalar(state, "n_nodes") - reading.max_nodes

@@ -6,6 +6,8 @@ curious readers.
 
 from typing import NamedTuple
 
+UNBOUNDED = 2**62
+
 
 class Reading(NamedTuple):
     """How to read the paper where it can be read in more than one way."""
@@ -18,7 +20,7 @@ class Reading(NamedTuple):
     capped: bool = False  # the metric: no feature weighs more than the median one
     birth_links: bool = True  # a new node counts as handed over by its nearest
     valleys: bool = True  # communities are read out with an eye for valleys
-    max_nodes: int = 2**62  # so many are kept at most
+    max_nodes: int = UNBOUNDED  # so many are kept at most
 
 
 PUBLISHED = Reading()
