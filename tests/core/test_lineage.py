@@ -10,6 +10,8 @@ from everclust.core.state import check, clock_of
 LINE = [[0], [1], [3], [6], [10], [15]]
 CHAIN = {"evidence": [(0, 1, 2), (1, 2, 2), (2, 3, 2)], "edge": [(0, 1), (1, 2), (2, 3)]}
 
+AS_NOTED = -1  # by those who have changed the components
+
 
 @pytest.fixture
 def lines(compiled):
@@ -17,7 +19,8 @@ def lines(compiled):
 
     def recognise(state, change=topology.ANYTHING):
         clock = clock_of(state)
-        clock.change = change
+        if change != AS_NOTED:
+            clock.change = change
         compiled(lineage.recognise)(state)
         check(state)
         told = state.line[: clock.n_lines]
@@ -67,6 +70,23 @@ def ids(state):
     return cluster_ids(state).tolist()
 
 
+@pytest.mark.parametrize("active", [[1] * 6, [0, 1, 1, 1, 1, 1], [0, 0, 1, 1, 1, 1], [0] * 4 + [1] * 2])
+def test_those_joined_are_all_that_are_concerned(active, model, compiled, lines):
+    """To look at the one component only and to look at everybody is the same."""
+    links = {"evidence": CHAIN["evidence"], "edge": [(0, 1), (2, 3)]}
+    one, other = (model(LINE, usage=[2, 2, 5, 2, 2, 2], active=active, **links) for _ in range(2))
+    for state in (one, other):
+        a, b = sorted(state.node["seat"][[1, 2]])
+        (row,) = np.flatnonzero(
+            (state.pair["a"] == a) & (state.pair["b"] == b) & (state.pair["evidence"] > 0)
+        )
+        compiled(topology.promote)(state, row)
+    told = lines(one, AS_NOTED)
+    assert told == lines(other, topology.ANYTHING)
+    assert bool(told[0]) == (sum(active[:2]) > 0 and sum(active[2:4]) > 0)
+    assert ids(one) == ids(other)
+
+
 def test_nothing_new_is_nothing_told(model, lines):
     state = model(LINE, usage=[2] * 6, active=[1] * 6, **CHAIN)
     assert ids(state) == [0, 0, 0, 0, 1, 2]
@@ -82,7 +102,7 @@ def test_two_nodes_that_become_active_are_two_clusters(model, compiled, lines):
     for k in (2, 1):
         compiled(topology.activate)(state, k)
     # Ids follow the nodes, not the order in which they sat down.
-    told, centres = lines(state, topology.ONLY_BIRTHS)
+    told, centres = lines(state, AS_NOTED)
     assert told == [(BORN, 0, 0, 4), (BORN, 1, 1, 6)]
     assert centres == [1, 3]
     assert ids(state) == [-1, 0, 1, -1, -1, -1]
@@ -93,7 +113,7 @@ def test_two_nodes_with_an_edge_are_one_cluster(model, compiled, lines):
     state = model(LINE, usage=[2, 4, 6, 2, 2, 2], evidence=[(1, 2, 1)], edge=[(1, 2)])
     for k in (1, 2):
         compiled(topology.activate)(state, k)
-    told, centres = lines(state, topology.ONLY_BIRTHS)
+    told, centres = lines(state, AS_NOTED)
     assert told == [(BORN, 0, 0, 10)]
     assert centres == pytest.approx([(4 * 1 + 6 * 3) / 10])
     assert ids(state) == [-1, 0, 0, -1, -1, -1]
@@ -103,7 +123,7 @@ def test_a_node_that_becomes_active_beside_a_cluster_joins_it_in_silence(model, 
     # Node 1 has an edge already: evidence counts for inactive nodes in the printed reading.
     state = model(LINE, usage=[2] * 6, active=[1, 0, 0, 0, 0, 0], evidence=[(0, 1, 1)], edge=[(0, 1)])
     compiled(topology.activate)(state, 1)
-    assert lines(state, topology.ONLY_BIRTHS) == ([], [])
+    assert lines(state, AS_NOTED) == ([], [])
     assert ids(state) == [0, 0, -1, -1, -1, -1]
 
 
@@ -119,6 +139,20 @@ def test_a_cluster_without_active_nodes_is_gone(model, lines, retire):
     assert clock_of(state).next_cluster == 3
 
 
+def test_who_retires_is_noted(model, compiled, lines):
+    """Two of the three quiet nodes have been so for a round already."""
+    state = model(
+        LINE,
+        usage=[2, 4, 2, 2, 2, 2],
+        active=[1, 1, 0, 0, 0, 1],
+        idle=[1, 1, 0, 0, 0, 0],
+        gain=[0, 0, 9, 0, 0, 0],
+    )
+    compiled(maintain)(state, False)
+    assert lines(state, AS_NOTED) == ([(GONE, 0, 0, 2), (GONE, 1, 1, 4)], [0.0, 1.0])
+    assert ids(state) == [-1, -1, -1, -1, -1, 2]
+
+
 def test_a_cluster_with_one_active_node_left_is_not_gone(model, lines, retire):
     state = model(LINE, usage=[2] * 6, active=[1, 1, 0, 0, 0, 0], evidence=[(0, 1, 1)], edge=[(0, 1)])
     retire(state, 0)
@@ -131,7 +165,7 @@ def test_a_node_that_comes_back_starts_a_new_cluster(model, compiled, lines, ret
     retire(state, 0)
     assert lines(state)[0] == [(GONE, 0, 0, 2)]
     compiled(topology.activate)(state, 0)
-    assert lines(state, topology.ONLY_BIRTHS)[0] == [(BORN, 1, 1, 2)]
+    assert lines(state, AS_NOTED)[0] == [(BORN, 1, 1, 2)]
     assert ids(state)[0] == 1
 
 

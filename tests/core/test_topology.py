@@ -59,6 +59,15 @@ def test_an_edge_stays_when_the_bar_rises_above_it(model, compiled):
     assert clock_of(state).n_edges == 1
 
 
+def around(state, s):
+    """The nodes that one meets from a seat on, following mates."""
+    met, mate = [state.seat["node"][s]], state.seat["mate"][s]
+    while mate != s:
+        met.append(state.seat["node"][mate])
+        mate = state.seat["mate"][mate]
+    return sorted(met)
+
+
 def test_promote_joins_the_components(model, compiled):
     state = model(LINE, **USED, evidence=[(0, 2, 1), (1, 3, 1), (2, 3, 1)], edge=[(0, 2), (1, 3)])
     assert components(state).tolist() == [0, 1, 0, 1]
@@ -66,6 +75,8 @@ def test_promote_joins_the_components(model, compiled):
     compiled(topology.promote)(state, row)
     assert components(state).tolist() == [0, 0, 0, 0]
     assert clock_of(state).n_joins == 3
+    assert clock_of(state).change == 1
+    assert around(state, state.seat["changed"][0]) == [0, 1, 2, 3]
     assert state.pair["length"][row] == 3  # from 3 to 6
     # A second path between joined nodes joins nothing.
     compiled(topology.add_evidence)(state, 0, 1)
@@ -116,14 +127,17 @@ def test_lengths_are_measured_again_when_the_metric_may_have_moved(model, compil
 
 
 def test_what_has_changed_is_noted_down(model, compiled):
-    # An active node more may be a new cluster; a join or a lost node may be anything.
     state = model(LINE, usage=[3, 3, 3, 3], evidence=[(0, 1, 1), (0, 2, 1)])
     clock = clock_of(state)
     assert clock.change == topology.NOTHING_NEW
     compiled(topology.activate)(state, 3)
-    assert clock.change == topology.ONLY_BIRTHS
     compiled(topology.promote)(state, row_of(state, 0, 1))
-    assert clock.change == topology.ANYTHING
+    compiled(topology.activate)(state, 3)  # which it is already
+    compiled(topology.activate)(state, 1)
+    assert clock.change == 3
+    assert state.seat["node"][state.seat["changed"][:3]].tolist() == [3, 0, 1]
+    # What may have changed anything needs no list.
+    clock.change = topology.ANYTHING
     compiled(topology.activate)(state, 2)
     assert clock.change == topology.ANYTHING
 

@@ -5,23 +5,24 @@ from .topology import NO_HOME, root
 
 
 @jit
-def list_newcomers(state, seats):  # INOUT seats
-    """List the seats of nodes that have just become active and have no edge; returns how many there are.
-
-    Such seats are the last on the list of active ones without an edge, and nobody else there has no home.
-    """
-    n, last = 0, state.clock[0].n_loose - 1
-    while last >= 0 and state.seat[state.seat[last].loose].home == NO_HOME:
-        seats[n] = state.seat[last].loose
-        n += 1
-        last -= 1
-    sort_by_node(state, seats[:n])
+def list_members(state, seats, is_listed):  # INOUT seats, is_listed
+    """List the seats of the components that are said to have changed; returns how many there are."""
+    n_changed, n = state.clock[0].change, 0
+    for i in range(n_changed):
+        is_listed[root(state, state.seat[i].changed)] = False
+    for i in range(n_changed):
+        first = s = root(state, state.seat[i].changed)
+        while not is_listed[first] or s != first:
+            is_listed[first] = True
+            seats[n] = s
+            n += 1
+            s = state.seat[s].mate
     return n
 
 
 @jit
 def list_concerned(state, seats, concerned):  # INOUT seats, concerned
-    """List the seats of clusters that have changed, in the order of nodes; returns how many there are.
+    """List the seats of clusters that have changed; returns how many there are.
 
     A seat that is not where its home is has moved: then its old cluster and its new one are concerned.
     """
@@ -41,7 +42,6 @@ def list_concerned(state, seats, concerned):  # INOUT seats, concerned
         if concerned[home if home != NO_HOME else root(state, s)]:
             seats[n] = s
             n += 1
-    sort_by_node(state, seats[:n])
     return n
 
 

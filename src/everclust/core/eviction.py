@@ -107,6 +107,7 @@ def remove_seat(state, s):  # INOUT seat, pair, node.seat, clock
         seat.node = following.node
         seat.degree = following.degree
         seat.parent = following.parent
+        seat.mate = following.mate
         seat.home = following.home
         seat.cluster = following.cluster
         seat.since = following.since
@@ -115,6 +116,7 @@ def remove_seat(state, s):  # INOUT seat, pair, node.seat, clock
     for t in range(clock.n_seats):
         seat = state.seat[t]
         seat.parent -= seat.parent > s
+        seat.mate -= seat.mate > s
         seat.home -= seat.home > s
     n_kept = 0
     for i in range(clock.n_loose):

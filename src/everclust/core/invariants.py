@@ -88,6 +88,7 @@ def _of_clusters(clock: Any, node: np.ndarray, seat: np.ndarray) -> Rules:
     return [
         ("joins are right", clock.n_joins == len(seat) - (seat["parent"] == places).sum()),
         ("parents come before their children", (seat["parent"] <= places).all()),
+        ("mates are all around their component", _go_around(seat)),
         ("only active nodes are at home in a cluster", np.array_equal(seat["home"] >= 0, at_work)),
         ("homes are roots, and have an id", _are_homes(seat, at_work)),
         ("ids are different and were given", _are_ids(seat["cluster"], clock.next_cluster)),
@@ -139,10 +140,28 @@ def _are_single(pairs: np.ndarray) -> bool:
     return len(np.unique(np.stack([pairs["a"], pairs["b"]]), axis=1).T) == len(pairs)
 
 
-def _are_homes(seat: np.ndarray, at_work: np.ndarray) -> bool:
+def _roots(seat: np.ndarray) -> np.ndarray:
     root = np.arange(len(seat))
     for s in range(len(seat)):  # parents come before their children
         root[s] = root[min(seat["parent"][s], s)]
+    return root
+
+
+def _go_around(seat: np.ndarray) -> bool:
+    """From every root, following mates, one meets every seat of the component once."""
+    root = _roots(seat)
+    for first in np.unique(root):
+        circle, s = [first], seat["mate"][first]
+        while s != first and len(circle) < len(seat):
+            circle.append(s)
+            s = seat["mate"][s]
+        if sorted(circle) != np.flatnonzero(root == first).tolist():
+            return False
+    return True
+
+
+def _are_homes(seat: np.ndarray, at_work: np.ndarray) -> bool:
+    root = _roots(seat)
     at_home = np.flatnonzero(seat["cluster"] >= 0)
     return np.array_equal(seat["home"][at_work], root[at_work]) and np.array_equal(
         np.unique(root[at_work]), at_home

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .concerned import list_concerned, list_newcomers
+from .concerned import list_concerned, list_members, sort_by_node
 from .jit import jit, jit_allocating, record
 from .reference import refer
 from .topology import ANYTHING, NO_CLUSTER, NO_HOME, NOTHING_NEW, root
@@ -26,7 +26,6 @@ LINE = record(
 )
 
 
-NEWCOMERS = 2  # at most: the winners of one sample
 N_ROWS = 10  # of working memory: seats concerned, marks, and the eight below
 
 
@@ -46,8 +45,7 @@ class Parts(NamedTuple):
 @jit_allocating
 def recognise(state):  # INOUT seat, line, centre, clock
     """Give the clusters their ids after this sample, and write down what has happened to them."""
-    clock = state.clock[0]
-    settle(state, np.empty((N_ROWS, clock.n_seats if clock.change == ANYTHING else NEWCOMERS), np.int64))
+    settle(state, np.empty((N_ROWS, state.clock[0].n_seats), np.int64))
 
 
 @jit
@@ -55,10 +53,12 @@ def settle(state, table):  # INOUT table, seat, line, centre, clock
     """`recognise` with working memory: lists of seats, or a number for each."""
     clock = state.clock[0]
     if clock.change == ANYTHING:
-        seats = table[0, : list_concerned(state, table[0], table[1])]
-        compare(state, seats, table[2:])
+        n = list_concerned(state, table[0], table[1])
     else:
-        seats = table[0, : list_newcomers(state, table[0])]
+        n = list_members(state, table[0], table[1])
+    seats = table[0, :n]
+    sort_by_node(state, seats)
+    compare(state, seats, table[2:])
     recognise_births(state, seats)
     clock.change = NOTHING_NEW
 

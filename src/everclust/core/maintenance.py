@@ -10,7 +10,7 @@ from .jit import jit, jit_allocating
 from .lanes import copy_row
 from .quantiles import fences
 from .search import cast_shadow, forget_shadow
-from .topology import ANYTHING, NOBODY, cut, measure, rejoin
+from .topology import ANYTHING, NOBODY, cut, list_changed, measure, rejoin
 
 QUIET_ROUNDS = 2
 NO_GAIN = -1.0
@@ -133,7 +133,7 @@ def retire_quiet_nodes(state, bound):  # INOUT node.active, node.idle, seat, clo
             node.idle = 0
             node.active = False
             clock.n_active -= 1
-            clock.change = ANYTHING
+            list_changed(state, node.seat)
             stays = False
         seat.is_loose = stays
         if stays:

@@ -66,11 +66,13 @@ SEAT = record(
     ("node", np.int64),  # who sits here
     ("degree", np.int64),  # number of edges
     ("parent", np.int64),  # union-find forest of the components
+    ("mate", np.int64),  # the next seat of the same component, all around
     ("home", np.int64),  # seat that stands for the cluster, or NO_HOME when the node is not active
     ("cluster", np.int64),  # its id, at home only
     ("since", np.int64),  # the sample from which on it has been there, at home only
     ("is_loose", np.bool_),
     ("loose", np.int64),  # a list: the first n_loose entries name seats of active nodes without edge
+    ("changed", np.int64),  # a list: the first entries, as many as clock.change says, name seats
 )
 PAIR = record(
     ("a", np.int64),  # two seats, a < b

@@ -11,7 +11,8 @@ from .spread import WEIGHT
 
 NOBODY = -1
 NO_HOME, NO_CLUSTER = -1, -1  # of seats whose node is not active: see lineage.py
-NOTHING_NEW, ONLY_BIRTHS, ANYTHING = 0, 1, 2  # clock.change: what this sample has done to the components
+# clock.change: how many seats are listed whose component is not what it was before this sample, or:
+NOTHING_NEW, ANYTHING = 0, 2**62
 
 
 @jit
@@ -22,7 +23,7 @@ def take_seat(state, k):  # INOUT seat, node.seat, clock.n_seats
         seat = state.seat[clock.n_seats]
         seat.node = k
         seat.degree = 0
-        seat.parent = clock.n_seats
+        seat.parent = seat.mate = clock.n_seats
         seat.is_loose = False
         seat.home = NO_HOME
         seat.cluster = NO_CLUSTER
@@ -42,7 +43,7 @@ def watch(state, s):  # INOUT seat.loose, seat.is_loose, clock.n_loose
 
 
 @jit
-def activate(state, k):  # INOUT node.active, clock.n_active, clock.change
+def activate(state, k):  # INOUT node.active, clock.n_active, seat.changed, clock.change
     """Let node k take part in the answer."""
     if not state.node[k].active:
         clock = state.clock[0]
@@ -50,7 +51,16 @@ def activate(state, k):  # INOUT node.active, clock.n_active, clock.change
         clock.n_active += 1
         seat = take_seat(state, k)
         watch(state, seat)
-        clock.change = max(clock.change, ONLY_BIRTHS if state.seat[seat].degree == 0 else ANYTHING)
+        list_changed(state, seat)
+
+
+@jit
+def list_changed(state, s):  # INOUT seat.changed, clock.change
+    """Have the component of seat s recognised anew."""
+    clock = state.clock[0]
+    if clock.change != ANYTHING:
+        state.seat[clock.change].changed = s
+        clock.change += 1
 
 
 @jit_inlined
@@ -71,7 +81,7 @@ def add_evidence(state, i, j):  # INOUT pair, node.gain, clock.total_evidence, c
 
 
 @jit
-def promote(state, row):  # INOUT pair, seat.degree, clock.n_edges
+def promote(state, row):  # INOUT pair, seat.degree, seat.changed, clock.n_edges, clock.change, (components)
     """Make the pair an edge."""
     clock = state.clock[0]
     pair = state.pair[row]
@@ -82,7 +92,8 @@ def promote(state, row):  # INOUT pair, seat.degree, clock.n_edges
     state.seat[pair.b].degree += 1
     i, j = state.seat[pair.a].node, state.seat[pair.b].node
     pair.length = distance(state.prototype[i], state.prototype[j], state.feature[WEIGHT])
-    join(state, pair.a, pair.b)
+    if join(state, pair.a, pair.b):
+        list_changed(state, pair.a)
 
 
 @jit
@@ -129,21 +140,24 @@ def root(state, s):  # INOUT seat.parent (shorter paths, same components)
 
 
 @jit
-def join(state, a, b):  # INOUT seat.parent, clock.n_joins, clock.change
-    """Make one component of the components of two seats."""
+def join(state, a, b):  # INOUT seat.parent, seat.mate, clock.n_joins
+    """Make one component of the components of two seats; returns whether these were two."""
     a, b = root(state, a), root(state, b)
-    if a != b:
-        state.seat[max(a, b)].parent = min(a, b)
-        state.clock[0].n_joins += 1
-        state.clock[0].change = ANYTHING
+    if a == b:
+        return False
+    low, high = state.seat[min(a, b)], state.seat[max(a, b)]
+    high.parent = min(a, b)
+    low.mate, high.mate = high.mate, low.mate  # which makes one circle of two
+    state.clock[0].n_joins += 1
+    return True
 
 
 @jit
-def rejoin(state):  # INOUT seat.parent, clock.n_joins
+def rejoin(state):  # INOUT seat.parent, seat.mate, clock.n_joins
     """Find the components anew, after edges were cut: O(seats + edges)."""
     clock = state.clock[0]
     for s in range(clock.n_seats):
-        state.seat[s].parent = s
+        state.seat[s].parent = state.seat[s].mate = s
     clock.n_joins = 0
     for e in range(clock.n_edges):
         pair = state.pair[state.pair[e].edge]
