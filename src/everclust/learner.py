@@ -82,8 +82,9 @@ class Learner:
     def _note(self) -> None:
         state, n_lines = self.state, scalar(self.state, "n_lines")
         if n_lines:
-            lines, centres = state.line[:n_lines], state.centre[: scalar(state, "n_centres")]
-            self._chronicle[False].add(lines.copy(), centres.copy())
+            centres = state.centre[: scalar(state, "n_centres")].copy()
+            lines = bytearray(state.line[:n_lines].tobytes())  # NumPy copies records field by field
+            self._chronicle[False].add(np.frombuffer(lines, state.line.dtype), centres)
             state.clock["n_lines"] = state.clock["n_centres"] = 0
 
     def decide(self) -> None:

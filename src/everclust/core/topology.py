@@ -58,9 +58,11 @@ def activate(state, k):  # INOUT node.active, clock.n_active, seat.changed, cloc
 def list_changed(state, s):  # INOUT seat.changed, clock.change
     """Have the component of seat s recognised anew."""
     clock = state.clock[0]
-    if clock.change != ANYTHING:
+    if clock.change < clock.n_seats:
         state.seat[clock.change].changed = s
         clock.change += 1
+    else:  # the list is full, or nobody needs it any more
+        clock.change = ANYTHING
 
 
 @jit_inlined
