@@ -148,16 +148,17 @@ def _roots(seat: np.ndarray) -> np.ndarray:
 
 
 def _go_around(seat: np.ndarray) -> bool:
-    """From every root, following mates, one meets every seat of the component once."""
+    """Following mates from any root, does one meet every seat of its component once?"""
     root = _roots(seat)
-    for first in np.unique(root):
-        circle, s = [first], seat["mate"][first]
-        while s != first and len(circle) < len(seat):
-            circle.append(s)
-            s = seat["mate"][s]
-        if sorted(circle) != np.flatnonzero(root == first).tolist():
-            return False
-    return True
+    return all(_met(seat, first) == np.flatnonzero(root == first).tolist() for first in np.unique(root))
+
+
+def _met(seat: np.ndarray, first: int) -> list[int]:
+    met, s = [first], seat["mate"][first]
+    while s != first and len(met) < len(seat):
+        met.append(s)
+        s = seat["mate"][s]
+    return sorted(met)
 
 
 def _are_homes(seat: np.ndarray, at_work: np.ndarray) -> bool:
