@@ -83,11 +83,10 @@ $(DEEP)/.ready: pyproject.toml
 build: $(READY)
 	$(BIN)/python -m build
 
-# Python compiles what is imported when it is; to have pip compile everything takes a minute.
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet --no-compile --editable . --group dev
+	$(BIN)/python -m pip install --quiet --editable . --group dev
 	@touch $(READY)
 
 clean:
