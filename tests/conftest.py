@@ -30,6 +30,21 @@ settings.load_profile("fixed")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.fixture
+def compiling(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compile even where NUMBA_DISABLE_JIT is set."""
+    monkeypatch.setattr(numba.config, "DISABLE_JIT", 0)
+
+
+@pytest.fixture(params=["plain", "compiled"])
+def either_way(request: pytest.FixtureRequest) -> Callable[[Any], Any]:
+    """A function as it is, and compiled, whatever NUMBA_DISABLE_JIT says."""
+    if request.param == "plain":
+        return lambda function: function
+    request.getfixturevalue("compiling")
+    return numba.njit  # which keeps nothing on disk
+
+
 @pytest.fixture(scope="session")
 def compiled() -> Callable[[Any], Any]:
     """Make an inner function of the core callable from Python: compiled it has no wrapper of its own."""

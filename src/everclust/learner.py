@@ -60,7 +60,7 @@ class Learner:
                 while start < len(X):
                     stop = start + self._n_rows_at_once(X.shape[1], handover)
                     learn(self.state, plain(X[start:stop]), self.reading, self._keep)
-                    if handover and self.state.clock["n_seen"][0] % DECISION_INTERVAL == 0:
+                    if handover and scalar(self.state, "n_seen") % DECISION_INTERVAL == 0:
                         self.decide()
                     start = stop
             finally:  # not before: a signal handler may have taken a picture in between
@@ -106,7 +106,7 @@ class Learner:
 
     def _described(self, ids: np.ndarray, base: np.ndarray) -> dict[int, Community]:
         usage, position = self.state.node["usage"][base], self.state.prototype[base]
-        n_seen = int(self.state.clock["n_seen"][0])
+        n_seen = scalar(self.state, "n_seen")
         found = {}
         for c in np.unique(ids).tolist():
             weight = usage * (ids == c)

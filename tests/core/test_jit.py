@@ -11,14 +11,9 @@ from everclust.core import jit
 
 
 @pytest.fixture
-def compiling(monkeypatch):
-    """Compile even where NUMBA_DISABLE_JIT is set."""
-    monkeypatch.setattr(numba.config, "DISABLE_JIT", 0)
-
-
-@pytest.fixture
-def load(tmp_path, compiling):
+def load(tmp_path, compiling, monkeypatch):
     """Load a module with a kernel anew, as another process would; its cache is next to it."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
     path = tmp_path / "kernels.py"
     path.write_text("from everclust.core.jit import kernel\n\n\n@kernel\ndef double(x):\n    return 2 * x\n")
 

@@ -6,15 +6,12 @@ import pytest
 
 from everclust.core import jit, linking
 
-pytestmark = pytest.mark.skipif(
-    not linking.how_to_compile_parts(), reason="numba compiles parts by itself in versions not tried"
-)
-
-
-@pytest.fixture(autouse=True)
-def compiling(monkeypatch):
-    """Compile even where NUMBA_DISABLE_JIT is set."""
-    monkeypatch.setattr(numba.config, "DISABLE_JIT", 0)
+pytestmark = [
+    pytest.mark.usefixtures("compiling"),
+    pytest.mark.skipif(
+        not linking.how_to_compile_parts(), reason="numba compiles parts by itself in versions not tried"
+    ),
+]
 
 
 @pytest.fixture

@@ -26,30 +26,21 @@ def whole():
     return Whole(np.zeros(3, ROW), Inner(np.arange(6.0).reshape(2, 3), np.ones((1, 1))), 7, True)
 
 
-@pytest.fixture(params=["plain", "compiled"])
-def compiled(request, monkeypatch):
-    """As it is, and compiled: even where NUMBA_DISABLE_JIT is set."""
-    if request.param == "plain":
-        return lambda function: function
-    monkeypatch.setattr(numba.config, "DISABLE_JIT", 0)
-    return numba.njit  # which keeps nothing on disk
-
-
-def test_fields_are_read_by_name(whole, compiled):
+def test_fields_are_read_by_name(whole, either_way):
     def read(whole):
         return whole.n, whole.is_on, whole.inner.table[1, 2], whole.inner.weight[0, 0], whole.row.shape[0]
 
-    part = compiled(read)
-    assert compiled(lambda whole: part(refer(whole)))(whole) == (7, True, 5.0, 1.0, 3)
+    part = either_way(read)
+    assert either_way(lambda whole: part(refer(whole)))(whole) == (7, True, 5.0, 1.0, 3)
 
 
-def test_what_is_written_is_seen_by_all(whole, compiled):
-    @compiled
+def test_what_is_written_is_seen_by_all(whole, either_way):
+    @either_way
     def write(whole, i):
         whole.row["count"][i] += whole.n
         whole.inner.table[0, i] = 9.0
 
-    @compiled
+    @either_way
     def write_twice(whole):
         reference = refer(whole)
         write(reference, 1)
@@ -61,10 +52,10 @@ def test_what_is_written_is_seen_by_all(whole, compiled):
     assert whole.inner.table[0].tolist() == [0, 9, 2]
 
 
-def test_what_is_read_counts_as_used(whole, compiled):
+def test_what_is_read_counts_as_used(whole, either_way):
     """An array that a reference has handed out outlives the function that read it."""
 
-    @compiled
+    @either_way
     def table_of(whole):
         return refer(whole).inner.table
 
@@ -73,13 +64,11 @@ def test_what_is_read_counts_as_used(whole, compiled):
     assert all(table.sum() == 15 for table in tables)
 
 
-def test_a_name_that_is_not_there(whole, monkeypatch):
-    monkeypatch.setattr(numba.config, "DISABLE_JIT", 0)
+def test_a_name_that_is_not_there(whole, compiling):
     with pytest.raises(numba.TypingError, match="Unknown attribute 'colour'"):
         numba.njit(lambda whole: refer(whole).colour)(whole)
 
 
-def test_only_named_tuples_are_referred_to(monkeypatch):
-    monkeypatch.setattr(numba.config, "DISABLE_JIT", 0)
+def test_only_named_tuples_are_referred_to(compiling):
     with pytest.raises(numba.TypingError, match="refer"):
         numba.njit(lambda whole: refer(whole))(np.zeros(3))

@@ -55,6 +55,9 @@ def learn_rows(state, X, start, reading):  # INOUT state
     return X.shape[0]
 
 
+_direct = Direct(learn_rows)
+
+
 def learn(
     state: State,
     X: np.ndarray,
@@ -78,9 +81,6 @@ def learn(
             return state
         if (done, surplus) == before:  # nothing goes on for want of room
             state = grow(state)
-
-
-_direct = Direct(learn_rows)
 
 
 def _surplus(state: State, reading: Reading) -> int:

@@ -5,7 +5,7 @@ That takes time when they run, and more when they are compiled. A kernel that be
 on a single number, where the tuple lies in its own memory; fields are read by name as before. Where
 nothing is compiled the tuple itself is handed on.
 
-A reference keeps nothing alive. Take one to what the caller holds: arguments, or a tuple without arrays.
+A reference keeps nothing alive. Take one only to arrays that are held further up, or views of these.
 """
 
 from typing import Any
