@@ -10,9 +10,11 @@ from itertools import combinations
 from typing import NamedTuple
 
 import handover_oracle as slow
+import oracle
 from handover_oracle import Pairs, Points
 
 UNKNOWN = -1
+MOST_NUMBERINGS, MOST_NODES = 3, 1000
 
 
 def read_out(
@@ -36,11 +38,14 @@ def read_out(
 
 
 def group_linked(y: Points, w: Pairs, before: Sequence[int]) -> list[int]:
-    """Steps 1 to 3."""
-    level = finest(y, w)
-    if max(level) == 0:
-        return level
-    levels = path(y, w, level)
+    """Steps 1 to 3, the first two for several numberings of the nodes."""
+    levels: list[list[int]] = []
+    for turn in range(max(1, min(MOST_NUMBERINGS, MOST_NODES // len(y)))):
+        level = finest(y, w, turn)
+        if max(level) > 0:
+            levels += path(y, w, level)
+    if not levels:
+        return [0] * len(y)
     g = slow.strengths(w, len(y))
     seats = [seats_of(y, g, level) for level in levels]
     best = slow.choose_level([mean(seat, g) for seat in seats])
@@ -54,9 +59,17 @@ def group_linked(y: Points, w: Pairs, before: Sequence[int]) -> list[int]:
 # 1. Finest groups.
 
 
-def finest(y: Points, w: Pairs) -> list[int]:
-    """Louvain, and again inside of each group, until there is no clear valley."""
-    first = slow.louvain(w, len(y))
+def order_of(n: int, turn: int) -> list[int]:
+    """Nodes as they are numbered, or by the fractions of their multiples of the golden ratio."""
+    return sorted(range(n), key=lambda i: i if turn == 0 else i * (turn * (math.sqrt(5) - 1) / 2) % 1)
+
+
+def finest(y: Points, w: Pairs, turn: int) -> list[int]:
+    """Louvain in some order, and again inside of each group, until there is no clear valley."""
+    order = order_of(len(y), turn)
+    turned = {oracle.pair(i, j): count for (i, j), count in slow.between(w, order).items()}
+    found = slow.louvain(turned, len(y))
+    first = [found[order.index(k)] for k in range(len(y))]
     waiting = [members(first, c) for c in range(max(first) + 1)]
     done: list[list[int]] = []
     while waiting:

@@ -60,7 +60,8 @@ def test_nodes_in_one_place_have_no_seat(seats):
 
 
 def test_only_what_is_worth_more_is_taken(compiled, seating):
-    level = compiled(levels.new_level)(seating)
+    level = compiled(levels.new_level)(6)
+    assert level.group.tolist() == [0] * 6
     consider = compiled(levels.consider)
     seating.seat[:] = 0.5
     consider(level, seating, 0.25)

@@ -7,11 +7,13 @@ from sklearn.datasets import load_digits
 
 import valley_oracle as slow
 from everclust.core import valleys
-from everclust.core.boundaries import sort_by_group
+from everclust.core.boundaries import measure, sort_by_group
 from everclust.core.communities import base_nodes, by_modularity, links_of, louvain, new_graph
 from everclust.core.learn import learn
+from everclust.core.levels import new_level
 from everclust.core.spread import WEIGHT
 from everclust.core.state import new_state
+from everclust.core.topology import NO_CLUSTER
 
 PLAIN = bool(numba.config.DISABLE_JIT)
 EXAMPLES = 30 if PLAIN else 150
@@ -115,9 +117,45 @@ def test_groups_are_split_until_no_valley_is_left(compiled):
     links = np.array(sorted(links))
     too_few = compiled(louvain)(compiled(new_graph)(links, len(position)))
     assert len(set(too_few.tolist())) < n_groups
-    group, n_found = compiled(valleys.finest)(position, links)
+    group, n_found = compiled(valleys.finest)(position, links, np.arange(len(position)))
     assert n_found == n_groups
     assert all(len(set(group[c * n : (c + 1) * n].tolist())) == 1 for c in range(n_groups))
+
+
+def test_numberings(compiled):
+    numbering = compiled(valleys.numbering)
+    assert numbering(6, 0).tolist() == [0, 1, 2, 3, 4, 5]
+    # Fractions of multiples of the golden ratio: 0, .618, .236, .854, .472, .090.
+    assert numbering(6, 1).tolist() == [0, 4, 2, 5, 3, 1]
+    turns = {tuple(numbering(100, turn).tolist()) for turn in range(valleys.MOST_NUMBERINGS)}
+    assert len(turns) == valleys.MOST_NUMBERINGS
+    assert all(sorted(turn) == list(range(100)) for turn in turns)
+    links = np.array([(0, 1, 7), (1, 2, 8)])
+    assert compiled(valleys.numbered)(links, np.array([2, 0, 1])).tolist() == [[2, 0, 7], [0, 1, 8]]
+
+
+def near_ones(rng, position, n_near):
+    """Each node linked with its nearest."""
+    away = np.linalg.norm(position[:, None] - position, axis=2)
+    near = np.argsort(away, axis=1)[:, 1 : 1 + n_near].tolist()
+    pairs = {tuple(sorted((i, j))) for i in range(len(position)) for j in near[i]}
+    return np.array([(i, j, rng.integers(1, 30)) for i, j in sorted(pairs)])
+
+
+def test_the_best_of_several_numberings_is_taken(compiled):
+    """One cloud, in which Louvain finds other groups in another order."""
+    rng, n = np.random.default_rng(0), 100
+    position = rng.normal(size=(n, 3))
+    links, before = near_ones(rng, position, 6), np.full(n, NO_CLUSTER)
+    answers = {}
+    for turn in range(valleys.MOST_NUMBERINGS):
+        best, alike = compiled(new_level)(n), compiled(new_level)(n)
+        group, n_groups = compiled(valleys.finest)(position, links, compiled(valleys.numbering)(n, turn))
+        cut = compiled(measure)(position, links, group, n_groups)
+        compiled(valleys.merge_down)(position, links, cut, before, group, best, alike)
+        answers[best.worth[0]] = best.group.tolist()
+    assert list(answers).index(max(answers)) > 0  # the first numbering is not the best
+    assert compiled(valleys.cluster_linked)(position, links, before).tolist() == answers[max(answers)]
 
 
 def test_links_inside_of_a_group(compiled):
@@ -181,10 +219,8 @@ def test_pieces_of_pieces_are_split(compiled):
     rng = np.random.default_rng(5)
     centre = rng.uniform(0, 30, (100, 2))
     position = np.repeat(centre, 10, axis=0) + rng.normal(size=(1000, 2)) / 2
-    away = np.linalg.norm(position[:, None] - position, axis=2)
-    pairs = {tuple(sorted((i, j))) for i in range(1000) for j in np.argsort(away[i])[1:4].tolist()}
-    links = np.array([(i, j, rng.integers(1, 30)) for i, j in sorted(pairs)])
-    group, n_found = compiled(valleys.finest)(position, links)
+    links = near_ones(rng, position, 3)
+    group, n_found = compiled(valleys.finest)(position, links, np.arange(len(position)))
     expected, n_expected, deepest = in_a_queue(position, links, compiled)
     assert deepest >= 3
     assert n_found == n_expected

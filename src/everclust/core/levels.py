@@ -65,10 +65,9 @@ class Level(NamedTuple):
 
 
 @jit_allocating
-def new_level(seating):
-    """None so far."""
-    n = seating.group.shape[0]
-    return Level(np.full(1, -math.inf), np.empty(n, np.int64), np.empty(n))
+def new_level(n):
+    """All nodes in one group, which is worth less than any other."""
+    return Level(np.full(1, -math.inf), np.zeros(n, np.int64), np.zeros(n))
 
 
 @jit

@@ -27,8 +27,10 @@ SAMPLE_LIMIT = 1e12  # samples farther from the anchor are compared with all nod
 NODE_LIMIT = 1e15  # nodes farther from it stand in the shadow as FAR, which is nearer than they are
 FAR = np.float32(4e29)
 NO_NODE = np.float32(np.inf)  # bound of a lane without a node
+NOUGHT = np.float32(0.0)
 NOT_ANCHORED = 2**62  # strays of a shadow that was never cast
 A, B, C, D = 0, 16, 32, 48  # where the four vectors of a block begin
+FOUR = 4  # sums
 NONE = -1
 FEW = 8  # nodes measured in a search that need no second thought
 
@@ -131,15 +133,49 @@ def _look(shade, block, bound):
     return lowest(lower(lower(a, b), lower(c, d)))
 
 
+def _look_narrowly(shade, block, start, bound):
+    """Lower bounds for one vector of nodes; returns the least. Four sums are under way at once."""
+    n = shade.shape[0]
+    a, b = load(block[n], start), splat(NOUGHT)
+    c = d = b
+    n_whole = n - n % FOUR
+    for j in range(0, n_whole, FOUR):
+        a = a - splat(shade[j]) * load(block[j], start)
+        b = b - splat(shade[j + 1]) * load(block[j + 1], start)
+        c = c - splat(shade[j + 2]) * load(block[j + 2], start)
+        d = d - splat(shade[j + 3]) * load(block[j + 3], start)
+    for j in range(n_whole, n):
+        a = a - splat(shade[j]) * load(block[j], start)
+    a = (a + b) + (c + d)
+    store(bound, start, a)
+    return lowest(a)
+
+
 look = jit(_look, FUSED)  # INOUT bound
+look_narrowly = jit(_look_narrowly, FUSED)  # INOUT bound
+
+
+@jit
+def look_at_few(shade, block, n_nodes, bound):  # INOUT bound
+    """The same as `look` where no more than half of the lanes have a node."""
+    nearest = look_narrowly(shade, block, A, bound)
+    store(bound, B, splat(NO_NODE))
+    store(bound, C, splat(NO_NODE))
+    store(bound, D, splat(NO_NODE))
+    return min(nearest, look_narrowly(shade, block, B, bound)) if n_nodes > B else nearest
 
 
 @jit
 def rough_search(state, scratch):  # INOUT scratch.bound, scratch.least
     """Lower bounds for all nodes; returns the number of blocks."""
-    n_blocks = (state.clock[0].n_nodes + LANES - 1) // LANES
+    n_nodes = state.clock[0].n_nodes
+    n_blocks = (n_nodes + LANES - 1) // LANES
     for b in range(n_blocks):
-        scratch.least[b] = look(scratch.shade, state.shadow[b], scratch.bound[b])
+        block, bound, n_left = state.shadow[b], scratch.bound[b], n_nodes - b * LANES
+        if n_left > C:
+            scratch.least[b] = look(scratch.shade, block, bound)
+        else:
+            scratch.least[b] = look_at_few(scratch.shade, block, n_left, bound)
     return n_blocks
 
 

@@ -2,14 +2,15 @@
 
 As in communities.py, Louvain, a path of mergers and the level where the nodes sit best (levels.py); but a
 boundary is compared with what would cross it in one homogeneous cloud (boundaries.py). Groups are split
-again where that shows a clear valley, and open boundaries are merged first.
+again where that shows a clear valley, and open boundaries are merged first. What Louvain finds depends on how
+nodes are numbered, which means nothing, so that several numberings are tried.
 """
 
 import math
 
 import numpy as np
 
-from .boundaries import joined, measure, sort_by_group
+from .boundaries import joined, measure, sort_by_group, strengths
 from .communities import (
     FEWEST_LINKED,
     by_modularity,
@@ -34,6 +35,10 @@ from .levels import (
 from .spread import WEIGHT
 from .state import State
 from .topology import NO_CLUSTER
+
+MOST_NUMBERINGS = 3
+MOST_NODES = 1000  # in all numberings together: a read-out takes no longer than one of so many nodes
+GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 
 
 def base_labels(state: State, base: np.ndarray, valleys: bool = True) -> np.ndarray:
@@ -66,30 +71,51 @@ def find_clusters(prototype, weight, links, before, label):  # INOUT label
     place = np.full(prototype.shape[0], -1)
     place[linked] = np.arange(linked.shape[0])
     position = prototype[linked] * np.sqrt(weight)
-    inner = links.copy()
-    for e in range(inner.shape[0]):
-        inner[e, 0], inner[e, 1] = place[links[e, 0]], place[links[e, 1]]
     group = np.zeros(prototype.shape[0], np.int64)
-    group[linked] = cluster_linked(position, inner, before[linked])
+    group[linked] = cluster_linked(position, numbered(links, place), before[linked])
     label_linked(group, linked, label)
     label_others(whole.strength, prototype, weight, linked, label)
 
 
 @jit_allocating
 def cluster_linked(position, links, before):
-    """Cluster of every node, all of them linked."""
-    group, n_groups = finest(position, links)
-    if n_groups > 1:
-        cut = measure(position, links, group, n_groups)
-        choose_level(position, links, cut, before, group)
-    return group
+    """Cluster of every node, all of them linked: where they sit best; or as before, if they sit as well there
+    but for chance."""
+    n = position.shape[0]
+    best, alike = new_level(n), new_level(n)
+    for turn in range(max(1, min(MOST_NUMBERINGS, MOST_NODES // n))):
+        group, n_groups = finest(position, links, numbering(n, turn))
+        if n_groups > 1:
+            cut = measure(position, links, group, n_groups)
+            merge_down(position, links, cut, before, group, best, alike)
+    g = strengths(links, n)
+    stays = alike.worth[0] > 0.0 and not is_clearly_better(g, best.seat, alike.seat)
+    return alike.group if stays else best.group
 
 
 @jit_allocating
-def finest(position, links):
+def numbering(n, turn):
+    """Numbers of nodes: as they are at first, then mixed by multiples of the golden ratio."""
+    number = np.arange(n)
+    if turn > 0:
+        number[np.argsort(np.arange(n) * (turn * GOLDEN) % 1.0)] = np.arange(n)
+    return number
+
+
+@jit_allocating
+def numbered(links, number):
+    """The links of nodes with other numbers."""
+    other = links.copy()
+    for e in range(links.shape[0]):
+        other[e, 0], other[e, 1] = number[links[e, 0]], number[links[e, 1]]
+    return other
+
+
+@jit_allocating
+def finest(position, links, number):
     """Louvain, and Louvain again inside every group, as long as a clear valley is found there."""
     n = position.shape[0]
-    group = louvain(new_graph(links, n))
+    group = louvain(new_graph(numbered(links, number), n))[number]
     n_waiting = close_up(group, np.arange(n))  # groups that are still to be looked at
     found, n_found = np.full(n, -1), 0
     place = np.empty(n, np.int64)
@@ -147,16 +173,14 @@ def split(position, links):
 
 
 @jit_allocating
-def choose_level(position, links, cut, before, group):  # INOUT group
-    """Merge down to two groups and go back to the level where the nodes sit best, the finest on ties; or
-    to the one most like before, if nodes sit as well there but for chance."""
+def merge_down(position, links, cut, before, group, best, alike):  # INOUT best, alike
+    """Merge down to two groups and look at every level: do nodes sit well, and is it like before?"""
     n = n_left = cut.mass.shape[0]
     W, E, mass = cut.crossing.copy(), cut.expected.copy(), cut.mass.copy()
     alive = np.ones(n, np.bool_)
     graph = new_graph(links, group.shape[0])
     everybody, plain = np.arange(group.shape[0]), np.ones(position.shape[1])
     seating = new_seating(graph, group, n, everybody, position, plain)
-    best, alike = new_level(seating), new_level(seating)
     between = np.empty((n, n))
     for a in range(n):
         measure_between(seating, between, a)
@@ -164,7 +188,7 @@ def choose_level(position, links, cut, before, group):  # INOUT group
         consider(best, seating, facing_silhouette(seating, alive, between))
         consider(alike, seating, likeness(seating, before, n))
         if n_left == 2:
-            break
+            return
         a, b = next_pair(W, E, mass, alive)
         unite(W, a, b)
         unite(E, a, b)
@@ -173,8 +197,6 @@ def choose_level(position, links, cut, before, group):  # INOUT group
         seat_together(seating, a, b)
         measure_between(seating, between, a)
         n_left -= 1
-    stays = alike.worth[0] > 0.0 and not is_clearly_better(seating.g, best.seat, alike.seat)
-    group[:] = alike.group if stays else best.group
 
 
 @jit
