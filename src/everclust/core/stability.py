@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .jit import COARSE, FUSED, jit, jit_allocating
+from .lanes import copy_row
 from .spread import WEIGHT, widest_scale
 from .vectors import WIDTH, aligned, higher, highest, load, root, splat, store
 
@@ -65,9 +66,7 @@ def add_block(state, similar, b, capped):  # INOUT similar.rows, similar.fresh
     """S(i, j) = 1 / (1 + α·‖x_i − x_j‖) for the samples of block b."""
     start = b * WIDTH
     for lane in range(WIDTH):
-        x = state.window[place(state, start + lane)]
-        for j in range(x.shape[0]):
-            similar.fresh[j, lane] = x[j]
+        copy_row(similar.fresh[:, lane], state.window[place(state, start + lane)])
     rows = similar.rows[first_row(similar, b) :]
     for j in range(0, start + WIDTH, FOUR):
         p, q, r, s = place(state, j), place(state, j + 1), place(state, j + 2), place(state, j + 3)
