@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 
 from .jit import COARSE, FUSED, jit, jit_allocating, jit_inlined
-from .lanes import LANES, least
+from .lanes import LANES, copy_row, least
 from .metric import distance, two_distances
-from .spread import ANCHOR, UNIT, WEIGHT, present_scale
+from .spread import ANCHOR, PLACE, UNIT, WEIGHT, present_scale
 from .vectors import load, lower, lowest, splat, store
 from .window import average
 
@@ -61,18 +61,17 @@ def rounding(n_features):
 
 
 @jit
-def relocate(x, anchor, unit, out):  # INOUT out
-    """out = (x − anchor)·unit."""
+def relocate(state, x):  # INOUT feature
+    """PLACE = (x − ANCHOR)·UNIT: where x is for the shadow."""
+    anchor, unit, place = state.feature[ANCHOR], state.feature[UNIT], state.feature[PLACE]
     for j in range(x.shape[0]):
-        out[j] = (x[j] - anchor[j]) * unit[j]
+        place[j] = (x[j] - anchor[j]) * unit[j]
 
 
-def _squared_norm(x, anchor, unit):
-    """‖(x − anchor)·unit‖². A loop of its own, for not every `out` above lets sums run abreast."""
+def _squared_norm(x):
     norm = 0.0
     for j in range(x.shape[0]):
-        value = (x[j] - anchor[j]) * unit[j]
-        norm += value * value
+        norm += x[j] * x[j]
     return norm
 
 
@@ -80,13 +79,13 @@ squared_norm = jit(_squared_norm, COARSE)
 
 
 @jit
-def cast_shadow(state, k):  # INOUT shadow
+def cast_shadow(state, k):  # INOUT shadow, feature
     """Copy node k into the shadow."""
     d = state.prototype.shape[1]
-    column = state.shadow[k // LANES, :, k % LANES]
-    y, anchor, unit = state.prototype[k], state.feature[ANCHOR], state.feature[UNIT]
-    norm = squared_norm(y, anchor, unit)
-    relocate(y, anchor, unit, column)
+    column, place = state.shadow[k // LANES, :, k % LANES], state.feature[PLACE]
+    relocate(state, state.prototype[k])
+    norm = squared_norm(place)
+    copy_row(column, place)
     column[d] = norm * (0.5 - rounding(d))
     if not norm < NODE_LIMIT * NODE_LIMIT:
         for j in range(d):
@@ -234,8 +233,9 @@ def nearest_two(state, x, scratch):  # INOUT scratch, clock.strays, (shadow)
     clock = state.clock[0]
     if clock.strays > 4 * clock.n_nodes:  # the stream has left the anchor
         drop_anchor(state)
-    norm = squared_norm(x, state.feature[ANCHOR], state.feature[UNIT])
-    relocate(x, state.feature[ANCHOR], state.feature[UNIT], scratch.shade)
+    relocate(state, x)
+    norm = squared_norm(state.feature[PLACE])
+    copy_row(scratch.shade, state.feature[PLACE])
     if not norm < SAMPLE_LIMIT * SAMPLE_LIMIT:
         clock.strays += clock.n_nodes
         return search_all(state, x)

@@ -6,8 +6,8 @@ from .jit import jit
 from .vectors import WIDTH, higher, highest, load, splat
 
 SCALE_FLOOR = 1e-6
-MEAN, SQUARE_SUM, WEIGHT, ANCHOR, UNIT = 0, 1, 2, 3, 4  # rows of state.feature
-N_ROWS = 5
+MEAN, SQUARE_SUM, WEIGHT, ANCHOR, UNIT, PLACE = 0, 1, 2, 3, 4, 5  # rows of state.feature
+N_ROWS = 6
 
 
 @jit
