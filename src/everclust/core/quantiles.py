@@ -2,34 +2,41 @@
 
 import math
 
+import numpy as np
+
 from .jit import jit
 
 TUKEY = 1.5
 
 
 @jit
+def gather(values, low, high, bound):  # INOUT values (order only)
+    """Put those below the bound first; returns where the others begin.
+
+    Every value is moved, and nothing hangs on a comparison, which nobody could guess (Lomuto's scheme).
+    """
+    n_below = low
+    for i in range(low, high):
+        value = values[i]
+        values[i] = values[n_below]
+        values[n_below] = value
+        n_below += value < bound
+    return n_below
+
+
+@jit
 def select(values, rank):  # INOUT values (order only)
-    """The value of that rank, 0 being the smallest; afterwards no later value is smaller (Hoare)."""
-    low, high = 0, values.shape[0] - 1
-    while low < high:
+    """The value of that rank, 0 being the smallest; afterwards no later value is smaller."""
+    low, high = 0, values.shape[0]
+    while True:
         pivot = values[(low + high) // 2]
-        i, j = low, high
-        while i <= j:
-            while values[i] < pivot:
-                i += 1
-            while values[j] > pivot:
-                j -= 1
-            if i <= j:
-                values[i], values[j] = values[j], values[i]
-                i += 1
-                j -= 1
-        if rank <= j:
-            high = j
-        elif rank >= i:
-            low = i
-        else:
-            break
-    return values[rank]
+        first = gather(values, low, high, pivot)
+        if rank < first:
+            high = first
+            continue
+        low = gather(values, first, high, np.nextafter(pivot, np.inf))  # those that equal it
+        if rank < low:
+            return pivot
 
 
 @jit
