@@ -34,6 +34,13 @@ def test_they_are_sorted(model):
     assert handovers.handovers(state).tolist() == [[0, 1, 3], [0, 3, 2], [1, 2, 4], [2, 3, 1]]
 
 
+def test_nodes_are_found_by_births_near_and_far_apart(model, monkeypatch):
+    state = model(NODES, handover=[(2, 3, 1), (0, 3, 2), (0, 1, 3)])
+    found = handovers.handovers(state).tolist()
+    monkeypatch.setattr(handovers, "FAR_APART", 2)
+    assert handovers.handovers(state).tolist() == found == [[0, 1, 3], [0, 3, 2], [2, 3, 1]]
+
+
 def test_pairs_of_dropped_nodes_are_forgotten(model, compiled):
     # Three nodes were used once, and Λ = 2 of them stay: node 0 goes, and the others move up.
     state = model(

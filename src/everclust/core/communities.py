@@ -349,17 +349,20 @@ def measure_centre(seating, a):  # INOUT seating.away
 
 @jit
 def seat_together(seating, a, b):  # INOUT seating
-    """Group b joins group a."""
+    """Group b joins group a. Distances to the new centre follow from those to the old ones (Stewart)."""
     mass = seating.mass[a] + seating.mass[b]
+    p, q = seating.mass[a] / mass, seating.mass[b] / mass
+    apart = quick_distance(seating.centre[a], seating.centre[b], seating.weight)
     for j in range(seating.centre.shape[1]):
-        mean = seating.mass[a] * seating.centre[a, j] + seating.mass[b] * seating.centre[b, j]
-        seating.centre[a, j] = mean / mass
+        seating.centre[a, j] = p * seating.centre[a, j] + q * seating.centre[b, j]
     seating.mass[a] = mass
     seating.size[a] += seating.size[b]
+    to_a, to_b = seating.away[a], seating.away[b]
     for i in range(seating.group.shape[0]):
         if seating.group[i] == b:
             seating.group[i] = a
-    measure_centre(seating, a)
+        squared = p * to_a[i] * to_a[i] + q * to_b[i] * to_b[i] - p * q * apart * apart
+        to_a[i] = math.sqrt(max(squared, 0.0))
 
 
 @jit

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .state import State
 
 MANY = 8  # pairs per node; three or four are common
+FAR_APART = 2**16  # births
 HANDOVER = record(("a", np.int64), ("b", np.int64), ("count", np.int64))  # births, a < b; no count: empty
 
 
@@ -79,8 +80,17 @@ def _births(state: State) -> np.ndarray:
     return state.node["birth"][: state.clock["n_nodes"][0]].copy()  # they rise with the node number
 
 
+def _nodes(births: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Nodes of those births, which are among them."""
+    if len(wanted) == 0 or births[-1] - births[0] > FAR_APART:
+        return np.searchsorted(births, wanted)
+    node = np.empty(births[-1] - births[0] + 1, np.int64)  # looked up in a tenth of the time
+    node[births - births[0]] = np.arange(len(births))
+    return node[wanted - births[0]]
+
+
 def handovers(state: State) -> np.ndarray:
     """(i, j, count) of every pair of nodes with hand-overs, i < j, sorted."""
     births, rows = _births(state), between_nodes(state)
-    i, j = np.searchsorted(births, rows[:, :2]).T
+    i, j = _nodes(births, rows[:, :2]).T
     return np.stack([i, j, rows[:, 2]], axis=1)[np.argsort(i * len(births) + j)]
