@@ -274,6 +274,16 @@ def test_the_error_for_huge_values_is_one_sentence():
     )
 
 
+def test_nobody_is_warned_of_huge_values_before_they_are_refused():
+    """Warnings are errors here; a running stream takes a shorter way."""
+    model = IDAT().partial_fit(IRIS)
+    before = everything(model)
+    for learn, X in ((model.partial_fit, np.full((2, 4), 1e200)), (model.learn_one, np.full(4, -1e200))):
+        with pytest.raises(ValueError, match="rescale"):
+            learn(X)
+    assert everything(model) == before
+
+
 # Extremes that are not refused
 
 

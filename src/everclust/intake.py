@@ -77,6 +77,5 @@ def is_ready(estimator: Any, X: Any, ndim: int) -> bool:
 def _is_moderate(X: np.ndarray) -> bool:
     """Is every value finite and far from overflow? May be false for values that are just large."""
     if X.size <= SMALL:  # the quickest way; for large arrays it would start threads
-        flat = X.ravel()
-        return bool(flat.dot(flat) < LARGEST)  # false for NaN and infinities too
+        return bool(np.vdot(X, X) < LARGEST)  # false for NaN and infinities too; `dot` would warn of overflow
     return bool(X.min() > -LARGEST and X.max() < LARGEST)

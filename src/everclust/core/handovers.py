@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .state import State
 
 MANY = 8  # pairs per node; three or four are common
-FAR_APART = 2**16  # births
+FAR_APART = 2**16  # births, between the first node and the last: too far for a table of them
 HANDOVER = record(("a", np.int64), ("b", np.int64), ("count", np.int64))  # births, a < b; no count: empty
 
 
