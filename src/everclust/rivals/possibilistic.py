@@ -140,4 +140,4 @@ def eliminate(
 
 
 def _is_over(counts: list[int], change: np.ndarray, tolerance: float) -> bool:
-    return counts[-1] == 1 or (counts[-1] == counts[-2] and abs(change).max() < tolerance)
+    return counts[-1] == 1 or (counts[-1] == counts[-2] and float(abs(change).max()) < tolerance)
