@@ -10,8 +10,9 @@ READY = $(VENV)/.ready
 demo: $(READY)
 	@$(BIN)/python benchmarks/demo.py
 
+# Tests of one file in one process, which compiles what they have in common once.
 test: check
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --dist loadfile
 	@$(MAKE) --no-print-directory coverage
 
 # Lines of compiled functions can only be seen with the compiler off.
