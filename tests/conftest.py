@@ -16,8 +16,8 @@ from sklearn.datasets import load_iris
 from everclust.core.learn import learn
 from everclust.core.portable import restore
 from everclust.core.state import clock_of, copy
+from interpreted import PLAIN
 
-PLAIN = bool(numba.config.DISABLE_JIT)  # everything is interpreted: slow, but coverage can be seen
 REPOSITORY = Path(__file__).parents[1]
 
 # `fixed` draws the same examples on every run; `pytest --hypothesis-profile=explore` looks for new ones.

@@ -2,7 +2,6 @@
 
 import pickle
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given
@@ -17,7 +16,6 @@ from everclust.core.topology import NO_CLUSTER
 from everclust.identity import Chronicle
 from everclust.succession import DECISION_INTERVAL, Community, as_lines, happenings, succeed
 
-PLAIN = bool(numba.config.DISABLE_JIT)
 IRIS = load_iris().data
 DIGITS = load_digits().data
 

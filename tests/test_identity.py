@@ -4,7 +4,6 @@ import copy
 import pickle
 from collections import Counter
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given
@@ -26,8 +25,8 @@ from everclust.core.readings import CAPPED, PRINTED_EVIDENCE, PUBLISHED
 from everclust.core.state import check, clock_of, grow, new_state
 from everclust.identity import Chronicle
 from identity_oracle import Identities, Node
+from interpreted import PLAIN
 
-PLAIN = bool(numba.config.DISABLE_JIT)
 LONGEST = 60 if PLAIN else 150
 IRIS = load_iris().data
 DIGITS = load_digits().data

@@ -1,6 +1,5 @@
 """The fast core equals the slow specification, field by field, after every single sample."""
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import assume, given
@@ -13,8 +12,8 @@ from everclust.core.clusters import assign, components, read_out
 from everclust.core.learn import learn
 from everclust.core.portable import export
 from everclust.core.state import check, clock_of, new_state
+from interpreted import PLAIN
 
-PLAIN = bool(numba.config.DISABLE_JIT)
 LONGEST = 60 if PLAIN else 120
 SAFE_MARGIN = 1e-12  # closer decisions may fall either way: pow and the order of a sum are free to round
 NAMED = {

@@ -1,6 +1,5 @@
 """What must not change, or must change in a known way, when the data are changed in a known way."""
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,8 +9,8 @@ from sklearn.datasets import load_digits, load_iris
 from everclust.core.learn import learn
 from everclust.core.portable import export
 from everclust.core.state import clock_of, new_state
+from interpreted import PLAIN
 
-PLAIN = bool(numba.config.DISABLE_JIT)
 N = 60 if PLAIN else 400
 LIKE_SAMPLES = ("prototype", "scale", "mean", "window")
 

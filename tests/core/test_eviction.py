@@ -12,6 +12,7 @@ from everclust.core.portable import export, restore
 from everclust.core.readings import PUBLISHED
 from everclust.core.spread import widest_scale
 from everclust.core.state import check, clock_of, copy, grow, new_state
+from interpreted import PLAIN
 
 LINE = [[0], [1], [3], [6], [10], [15]]
 
@@ -261,12 +262,13 @@ def test_a_bound_that_is_lowered_is_kept_at_once():
 def test_nodes_and_seats_stay_few_under_endless_drift():
     """What is forgotten takes no room: arrays stop growing."""
     rng = np.random.default_rng(1)
-    X = rng.normal(size=(4000, 2)) + np.arange(4000)[:, None] * 0.05
+    half = 400 if PLAIN else 2000
+    X = rng.normal(size=(2 * half, 2)) + np.arange(2 * half)[:, None] * 0.05
     reading = PUBLISHED._replace(max_nodes=30)
-    state = learn(new_state(2, reading), X[:2000], reading)
+    state = learn(new_state(2, reading), X[:half], reading)
     clock_of(state).n_lines = clock_of(state).n_centres = 0
     sizes = [len(array) for array in (state.node, state.seat, state.pair, state.window)]
-    state = learn(state, X[2000:], reading)
+    state = learn(state, X[half:], reading)
     check(state)
     assert [len(array) for array in (state.node, state.seat, state.pair)] == sizes[:3]
     assert clock_of(state).n_seats <= 30

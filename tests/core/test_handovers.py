@@ -9,6 +9,7 @@ from everclust.core.maintenance import maintain
 from everclust.core.portable import export
 from everclust.core.readings import BIRTHLESS, PUBLISHED
 from everclust.core.state import check, clock_of, grow, has_room, new_state
+from interpreted import PLAIN
 
 NODES = [[0], [10], [20], [30]]
 
@@ -129,7 +130,7 @@ def test_every_sample_from_the_fourth_on_hands_over_once(seed, births):
 
 
 def test_the_size_of_the_table_changes_nothing():
-    X = np.random.default_rng(3).normal(size=(3000, 2))
+    X = np.random.default_rng(3).normal(size=(300 if PLAIN else 3000, 2))
     small = learn(new_state(2), X)
     large = learn(new_state(2)._replace(handover=np.zeros(2**16, handovers.HANDOVER)), X)
     (scalars, arrays), again = export(small), export(large)

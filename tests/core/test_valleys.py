@@ -1,4 +1,3 @@
-import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,8 +13,8 @@ from everclust.core.levels import new_level
 from everclust.core.spread import WEIGHT
 from everclust.core.state import new_state
 from everclust.core.topology import NO_CLUSTER
+from interpreted import PLAIN
 
-PLAIN = bool(numba.config.DISABLE_JIT)
 EXAMPLES = 30 if PLAIN else 150
 TRIANGLES = [(0, 1, 5), (0, 2, 5), (1, 2, 5), (2, 3, 1), (3, 4, 5), (3, 5, 5), (4, 5, 5)]
 

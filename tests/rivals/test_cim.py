@@ -2,7 +2,6 @@
 
 import math
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given
@@ -15,9 +14,9 @@ from everclust.rivals import cim as c
 from everclust.rivals import cim_search as search
 from everclust.rivals.diversity import add_row
 from everclust.rivals.graph import new_graph
+from interpreted import PLAIN
 from rivals import oracle_cim as oracle
 
-PLAIN = bool(numba.config.DISABLE_JIT)
 pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered")  # as it should be; only if PLAIN
 WEIGHTS = np.array([[0.1, 0.5], [0.9, 0.6], [1.0, 0.9]])
 
