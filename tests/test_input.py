@@ -188,7 +188,7 @@ def refused():
     yield "complex", IRIS + 1j, "Complex data not supported"
     yield "a vector", IRIS[0], "Expected 2D array, got 1D array"
     yield "a number", 3.0, "Expected 2D array, got scalar"
-    yield "three dimensions", IRIS[None], "dim 3, while dim <= 2 is required"
+    yield "three dimensions", IRIS[None], "with dim 3"
     yield "no rows", IRIS[:0], "0 sample"
     yield "no columns", IRIS[:, :0], "0 feature"
     yield "pandas with NaN", pandas.DataFrame(with_bad_value(IRIS, "NaN"), columns=NAMES), "contains NaN"

@@ -52,6 +52,8 @@ def _checked(estimator: Any, X: Any, reset: bool, as_is: bool) -> np.ndarray:
     form: dict[str, Any] = {"dtype": "numeric"} if as_is else {"dtype": np.float64, "order": "C"}
     X = validate_data(estimator, X, reset=reset, **form)
     largest = max(abs(float(X.max())), abs(float(X.min())))
+    if largest != largest:  # scikit-learn 1.6 does not look for NaN among long doubles
+        raise ValueError("Input X contains NaN; leave out rows with missing values, or fill them in.")
     if largest > LARGEST:
         raise ValueError(
             f"X holds a value of magnitude {largest:.3g}, but distances can only be computed up to "
@@ -69,6 +71,7 @@ def is_ready(estimator: Any, X: Any, ndim: int) -> bool:
         and X.size > 0
         and X.shape[-1] == estimator.n_features_in_
         and X.flags.c_contiguous
+        and X.flags.aligned  # or NumPy 1.26 breaks down in `vdot`
         and "feature_names_in_" not in estimator.__dict__
         and _is_moderate(X)
     )
