@@ -52,7 +52,7 @@ def _checked(estimator: Any, X: Any, reset: bool, as_is: bool) -> np.ndarray:
     form: dict[str, Any] = {"dtype": "numeric"} if as_is else {"dtype": np.float64, "order": "C"}
     X = validate_data(estimator, X, reset=reset, **form)
     largest = max(abs(float(X.max())), abs(float(X.min())))
-    if largest != largest:  # scikit-learn 1.6 does not look for NaN among long doubles
+    if np.isnan(largest):  # scikit-learn 1.6 does not look for NaN among long doubles
         raise ValueError("Input X contains NaN; leave out rows with missing values, or fill them in.")
     if largest > LARGEST:
         raise ValueError(
