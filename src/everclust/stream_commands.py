@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
@@ -31,6 +31,7 @@ from .stream_jobs import (
 from .stream_screen import EXIT_CODES, Screen, told
 from .stream_tally import Tally
 from .stream_words import Sentences
+from .version import __version__
 
 HELP = f"""
 **Clustering of data that keeps arriving.** Nothing to tune, nothing forgotten.
@@ -46,8 +47,19 @@ HELP = f"""
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="markdown")
 
 
+def _say_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"everclust {__version__}")
+        raise typer.Exit
+
+
 @app.callback(help=HELP)
-def everclust() -> None:
+def everclust(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_say_version, is_eager=True, help="Show the version and leave."),
+    ] = False,
+) -> None:
     """The commands follow."""
 
 

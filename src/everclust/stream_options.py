@@ -62,9 +62,13 @@ class Reading:
     format: Annotated[str | None, _data("--format", help="csv, tsv, jsonl, parquet, arrow, npy or npz.")] = (
         None
     )
-    header: Annotated[bool, _data("--header/--no-header", help="Does the first line name the columns?")] = (
-        True
-    )
+    header: Annotated[
+        bool | None,
+        _data(
+            "--header/--no-header",
+            help="Does the first line name the columns? It does unless it holds numbers only.",
+        ),
+    ] = None
 
 
 @dataclass

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from everclust import IDAT, load
+from everclust import IDAT, __version__, load
 from stream.conftest import NAMES, write_csv
 
 
@@ -38,6 +38,10 @@ def test_modes_reach_the_model(points, X, call):
     model = load("m")
     assert model.get_params() == {"clusters": "handover", "metric": "capped", "max_nodes": 50}
     assert same(model, IDAT(clusters="handover", metric="capped", max_nodes=50).partial_fit(X))
+
+
+def test_version(call):
+    assert call("--version") == f"everclust {__version__}\n"
 
 
 def test_a_mode_that_does_not_exist(points, sentence):

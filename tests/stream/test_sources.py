@@ -44,9 +44,9 @@ def csv_bytes(X):
     return out.getvalue().to_pybytes()
 
 
-def read(url, position=None, **options):
+def read(url, position=None, columns=None, **options):
     """(rows, batches that have any)."""
-    columns = Columns(exclude=["y"] if str(url).endswith("npz") else [])
+    columns = columns or Columns(exclude=["y"] if str(url).endswith("npz") else [])
     source = open_source(str(url), columns, **options)
     batches = [batch for batch in source.batches(position) if batch.table.num_rows]
     rows = [columns.take(batch.table, source.named).X for batch in batches]
@@ -149,6 +149,41 @@ def test_a_line_without_an_end_counts_at_the_end_of_a_file(folder):
 def test_without_a_heading(folder):
     (folder / "x.csv").write_text("1,2\n3,4\n")
     assert read("x.csv", header=False)[0].tolist() == [[1, 2], [3, 4]]
+
+
+class TestAFirstLineOfNumbers:
+    """Nobody knows whether it is a heading, and a row would be lost."""
+
+    @pytest.fixture(autouse=True)
+    def numbers(self, folder):
+        (folder / "x.csv").write_text("1,2.5,-3e4\n3,4,5\n")
+
+    def test_is_refused(self):
+        with pytest.raises(StreamError, match=r"numbers only \('1', '2.5', '-3e4'\); use --no-header if"):
+            read("x.csv")
+
+    def test_is_data_or_names_if_somebody_says_so(self):
+        assert len(read("x.csv", header=False)[0]) == 2
+        assert len(read("x.csv", header=True)[0]) == 1
+
+    @pytest.mark.parametrize("known", [{"exclude": ["1"]}, {"features": ["2.5"]}, {"expected": ["2.5", "1"]}])
+    def test_is_a_heading_if_a_name_is_known(self, known):
+        assert len(read("x.csv", columns=Columns(**known))[0]) == 1
+
+    def test_is_not_one_with_a_word_in_it(self, folder):
+        (folder / "x.csv").write_text("1,width\n3,4\n")
+        assert read("x.csv")[0].tolist() == [[3, 4]]
+
+
+def test_columns_of_the_same_name(folder):
+    (folder / "x.csv").write_text("a,b,a\n1,2,3\n")
+    parquet.write_table(pa.table([[1.0], [2.0], [3.0]], names=["a", "b", "a"]), "x.parquet")
+    for name in ("x.csv", "x.parquet"):
+        with pytest.raises(StreamError, match=r"2 columns are called 'a'; .* --exclude a\."):
+            read(name)
+        assert read(name, columns=Columns(exclude=["a"]))[0].tolist() == [[2]]
+        with pytest.raises(StreamError, match="2 columns are called 'a'"):
+            read(name, columns=Columns(["b"], label="a"))
 
 
 def test_whole_numbers_may_become_fractions_later(folder, monkeypatch):

@@ -68,11 +68,17 @@ class Columns:
         """Columns that are passed through as text, never learnt."""
         return [name for name in (self.id, self.label) if name is not None]
 
+    def mentions(self, names: Sequence[str]) -> bool:
+        """Has anybody chosen, or learnt, one of these names?"""
+        known = {*self.carried, *self.exclude, *(self.chosen or []), *(self.expected or [])}
+        return not known.isdisjoint(names)
+
     def settle(self, schema: pyarrow.Schema, named: bool = True) -> list[str]:
         """Decide on the features, once, by the first table's names and types."""
         if self.features is None:
             self._check_present(schema, [*self.carried, *self.exclude, *(self.chosen or [])])
             features = self._pick(schema, named)
+            self._refuse_namesakes(schema, [*self.carried, *features])
             self._refuse_text(schema, features)
             self.features = features
         return self.features
@@ -85,7 +91,7 @@ class Columns:
             return self.expected
         if self.expected is not None and named and set(features) != set(self.expected):
             raise StreamError(
-                f"The model has learnt the columns {_listed(self.expected)}, but {_listed(features)} "
+                f"The model has learnt the columns {listed(self.expected)}, but {listed(features)} "
                 "are chosen; choose the same, or let the model choose."
             )
         if self.expected is not None and named:
@@ -94,7 +100,7 @@ class Columns:
         if width is not None and len(features) != width:
             raise StreamError(
                 f"The model has learnt {quantity(width, 'column')}, but "
-                f"{quantity(len(features), 'comes', 'come')} ({_listed(features)}); "
+                f"{quantity(len(features), 'comes', 'come')} ({listed(features)}); "
                 "choose as many with --columns or --exclude."
             )
         if not features:
@@ -105,7 +111,7 @@ class Columns:
         absent = [name for name in names if name not in schema.names]
         if absent:
             raise StreamError(
-                f"There is no column {absent[0]!r}; there are {_listed(schema.names)}; check the name."
+                f"There is no column {absent[0]!r}; there are {listed(schema.names)}; check the name."
             )
 
     def _check_expected(self, schema: pyarrow.Schema) -> None:
@@ -113,8 +119,17 @@ class Columns:
         if absent:
             raise StreamError(
                 f"The model has learnt the column {absent[0]!r}, which does not come; there are "
-                f"{_listed(schema.names)}; give the columns the names that they had."
+                f"{listed(schema.names)}; give the columns the names that they had."
             )
+
+    def _refuse_namesakes(self, schema: pyarrow.Schema, names: Sequence[str]) -> None:
+        for name in names:
+            n_times = schema.names.count(name)
+            if n_times > 1:
+                raise StreamError(
+                    f"{quantity(n_times, 'column')} are called {name!r}; give each a name of its own, or "
+                    f"leave them out with --exclude {name}."
+                )
 
     def _refuse_text(self, schema: pyarrow.Schema, features: Sequence[str]) -> None:
         for name in features:
@@ -191,6 +206,7 @@ def _values(table: pyarrow.Table, name: str | None) -> list[Any] | None:
     return table.column(name).to_pylist() if name in table.column_names else [None] * table.num_rows
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """The first names, and how many more there are."""
     shown = ", ".join(repr(name) for name in list(names)[:SHOWN])
     return shown + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")

@@ -48,14 +48,16 @@ class Files:
         columns: Columns,
         *,
         format: str | None = None,  # the name of the option
-        header: bool = True,
+        header: bool | None = None,
         follow: bool = False,
     ) -> None:
         self.columns, self.format, self.header, self.follow = columns, format, header, follow
         self.paths = ["-"] if pattern == "-" else _found(pattern)
         self.endless = follow
         self._stopped = threading.Event()
-        self.named = header and not any(self._suffix(path) in (".npy", ".npz") for path in self.paths)
+        self.named = header is not False and not any(
+            self._suffix(path) in (".npy", ".npz") for path in self.paths
+        )
         self._check(pattern)
 
     def _check(self, pattern: str) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .batch import pyarrow_or_hint
-from .columns import Columns, is_number
+from .batch import StreamError, pyarrow_or_hint
+from .columns import Columns, is_number, listed
 
 if TYPE_CHECKING:
     import pyarrow
@@ -16,10 +16,11 @@ DELIMITERS = {"csv": ",", "tsv": "\t"}
 class Separated:
     """CSV and TSV. Types are settled by the first piece; what is carried along stays text."""
 
-    def __init__(self, columns: Columns, delimiter: str, header: bool) -> None:
+    def __init__(self, columns: Columns, delimiter: str, header: bool | None) -> None:
         from pyarrow import csv
 
-        self.csv, self.columns, self.has_heading = csv, columns, header
+        self.csv, self.columns, self.has_heading = csv, columns, header is not False
+        self.is_sure = header is not None
         self.parsing = csv.ParseOptions(delimiter=delimiter)
         self.names: list[str] = []
         self.types: dict[str, Any] | None = None
@@ -29,6 +30,16 @@ class Separated:
         if self.has_heading:
             heading = self.csv.read_csv(pyarrow_or_hint().py_buffer(line), parse_options=self.parsing)
             self.names = [name.removeprefix("\ufeff") for name in heading.column_names]
+            if not self.is_sure and not self.columns.mentions(self.names):
+                self._refuse_numbers()
+
+    def _refuse_numbers(self) -> None:
+        """A row without a heading over it would be lost."""
+        if all(_is_numeral(name) for name in self.names):
+            raise StreamError(
+                f"The first line holds numbers only ({listed(self.names)}); use --no-header if they are "
+                "data, or --header if they are names."
+            )
 
     def parse(self, text: bytes) -> pyarrow.Table:
         """Whole lines as a table."""
@@ -97,3 +108,11 @@ class JsonLines:
 
 def _becomes_float(kind: Any) -> bool:
     return is_number(kind) and not pyarrow_or_hint().types.is_boolean(kind)
+
+
+def _is_numeral(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -16,7 +16,7 @@ def open_source(
     columns: Columns | None = None,
     *,
     format: str | None = None,  # the name of the option
-    header: bool = True,
+    header: bool | None = None,
     follow: bool = False,
 ) -> Source:
     """Open a stream of rows: a file, a pattern of files, standard input or a message system.
@@ -31,8 +31,9 @@ def open_source(
         Which columns to read; all of them must be numbers by default.
     format : str, optional
         Of files whose names do not tell, and of standard input, which is CSV by default.
-    header : bool, default=True
-        Does the first line of a CSV or TSV file name the columns?
+    header : bool, optional
+        Does the first line of a CSV or TSV file name the columns? By default it does, but nothing but numbers
+        is refused, because they may be data.
     follow : bool, default=False
         Wait for more when the file ends.
 

@@ -32,7 +32,7 @@ class TextReader:
         kind: str,
         columns: Columns,
         *,
-        header: bool = True,
+        header: bool | None = None,
         follow: bool = False,
     ) -> None:
         self.origin, self.name, self.kind = origin, name, kind
