@@ -206,7 +206,7 @@ def test_the_interpreter_is_free_meanwhile(method, monkeypatch):
     model = IDAT().partial_fit(X[:20_000])
     turns, seconds = progress_during(lambda: getattr(model, method)(X))
     assert seconds > 0.05
-    assert turns > 100 * seconds
+    assert turns > 10 * seconds
 
 
 def test_two_threads_that_begin_at_once_lose_nothing():
