@@ -11,10 +11,11 @@ from sklearn.datasets import load_digits, load_iris
 import everclust
 from everclust import IDAT
 from everclust.archive import export_communities, restore_communities
+from everclust.core.levels import DECISION_INTERVAL
 from everclust.core.lineage import BORN, GONE, MERGED, SPLIT
 from everclust.core.topology import NO_CLUSTER
 from everclust.identity import Chronicle
-from everclust.succession import DECISION_INTERVAL, Community, as_lines, happenings, succeed
+from everclust.succession import Community, as_lines, happenings, succeed
 
 IRIS = load_iris().data
 DIGITS = load_digits().data

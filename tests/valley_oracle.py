@@ -18,9 +18,17 @@ MOST_NUMBERINGS, MOST_NODES = 3, 1000
 
 
 def read_out(
-    y: Points, usage: Sequence[int], w: Pairs, weights: Sequence[float], before: Sequence[int] | None = None
+    y: Points,
+    usage: Sequence[int],
+    w: Pairs,
+    weights: Sequence[float],
+    before: Sequence[int] | None = None,
+    share: float = 1.0,
 ) -> list[int]:
-    """The cluster of every node; nodes that are no candidates have none. `before`: the last answer."""
+    """The cluster of every node; nodes that are no candidates have none.
+
+    `before`: the last answer; `share`: of the samples that it knew.
+    """
     base = slow.candidates(usage)
     linked = slow.linked_nodes(w, base)
     labels = [slow.NOT_A_CANDIDATE] * len(usage)
@@ -30,14 +38,14 @@ def read_out(
         return labels
     position = [[value * math.sqrt(o) for value, o in zip(y[k], weights, strict=True)] for k in linked]
     known = [UNKNOWN if before is None else before[k] for k in linked]
-    found = group_linked(position, slow.between(w, linked), known)
+    found = group_linked(position, slow.between(w, linked), known, share)
     group = dict(zip(linked, found, strict=True))
     for k in base:
         labels[k] = group[k if k in group else slow.nearest_of(y[k], linked, y, weights)]
     return labels
 
 
-def group_linked(y: Points, w: Pairs, before: Sequence[int]) -> list[int]:
+def group_linked(y: Points, w: Pairs, before: Sequence[int], share: float) -> list[int]:
     """Steps 1 to 3, the first two for several numberings of the nodes."""
     levels: list[list[int]] = []
     for turn in range(max(1, min(MOST_NUMBERINGS, MOST_NODES // len(y)))):
@@ -53,7 +61,7 @@ def group_linked(y: Points, w: Pairs, before: Sequence[int]) -> list[int]:
         return levels[best]
     alike = slow.choose_level([likeness(before, level, g) for level in levels])
     change = [a - b for a, b in zip(seats[best], seats[alike], strict=True)]
-    return levels[best if mean(change, g) > standard_error(change, g) else alike]
+    return levels[best if mean(change, g) > share * standard_error(change, g) else alike]
 
 
 # 1. Finest groups.

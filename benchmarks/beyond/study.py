@@ -20,13 +20,16 @@ import runs
 from scipy.optimize import linear_sum_assignment
 from streams import STREAMS
 
-from everclust.core.communities import base_nodes, find_communities
+from everclust.core import communities
+from everclust.core.clusters import read_out
+from everclust.core.communities import base_nodes, links_of
 from everclust.core.learn import learn
 from everclust.core.readings import PUBLISHED
 from everclust.core.spread import WEIGHT
 from everclust.core.state import new_state
 from everclust.core.topology import NO_CLUSTER
 from everclust.core.valleys import compact, find_clusters
+from everclust.core.voting import elected, voices
 
 CAPPED = PUBLISHED._replace(capped=True)
 STEP, FIRST, N_PROBES = 500, 1000, 500
@@ -35,7 +38,9 @@ WATCHED = [*runs.DEV[3:9], "semeion", "texture", "anuran_calls", "tuandromd", "y
 
 def handover(run):
     """The read-out of the specification."""
-    return by_modularity(run.prototype, run.weight, run.links, None)
+    label = np.zeros(len(run.usage), np.int64)
+    communities.find_communities(run.prototype, run.weight, run.links, label)
+    return label
 
 
 def cloud(run):
@@ -121,50 +126,47 @@ def watch(X, y, setting, seed, answers):
     """Changes of the probes' labels and of the number of clusters between read-outs, and ARI, by answer."""
     rows = np.ascontiguousarray(X[runs.order_of(X, y, setting, seed)])
     probes = X[np.random.RandomState(seed).permutation(len(X))[:N_PROBES]]
-    state, last, moves = new_state(X.shape[1], CAPPED), {}, defaultdict(list)
+    state, last, quality, moves = new_state(X.shape[1], CAPPED), {}, {}, defaultdict(list)
     for start in range(0, len(rows), STEP):
         state = learn(state, rows[start : start + STEP], CAPPED)
         base = base_nodes(state)
-        prototype, weight, birth = state.prototype[base], state.feature[WEIGHT], state.node["birth"][base]
-        winner, links = runs.nearest(probes, prototype, weight), runs.base_links(state, base)
+        birth, share = state.node["birth"][base], start / min(start + STEP, len(rows))
         for name, answer in answers.items():
             known, seen = last.get(name, ({}, None))
             before = np.array([known.get(b, NO_CLUSTER) for b in birth.tolist()])
-            label = answer(prototype, weight, links, before)
+            label, of_rows = answer(state, base, before, share)
+            found = of_rows(probes)
             if seen is not None and start + STEP > FIRST:
-                moves[name].append((changed(seen, label[winner]), seen.max() != label[winner].max()))
-            last[name] = dict(zip(birth.tolist(), label.tolist(), strict=True)), label[winner]
-    winner = runs.nearest(X, prototype, weight)
-    quality = {
-        name: runs.ari(runs.tabulate(label_of(known, birth)[winner], y)) for name, (known, _) in last.items()
+                moves[name].append((changed(seen, found), seen.max() != found.max()))
+            last[name] = dict(zip(birth.tolist(), label.tolist(), strict=True)), found
+            quality[name] = of_rows
+    return {
+        name: (*np.mean(values, axis=0), runs.ari(runs.tabulate(quality[name](X), y)))
+        for name, values in moves.items()
     }
-    return {name: (*np.mean(values, axis=0), quality[name]) for name, values in moves.items()}
 
 
-def label_of(known, birth):
-    """Clusters of nodes by their births."""
-    return np.array([known[b] for b in birth.tolist()])
+def by_modularity(state, base, before, share):
+    """The read-out of the specification: labels of nodes, and how rows are labelled."""
+    label = communities.by_modularity(state, base)
+    prototype, weight = state.prototype[base], state.feature[WEIGHT].copy()
+    return label, lambda X: label[runs.nearest(X, prototype, weight)]
 
 
-def by_modularity(prototype, weight, links, _):
-    """The read-out of the specification."""
-    label = np.zeros(len(prototype), np.int64)
-    find_communities(np.ascontiguousarray(prototype), weight.copy(), links, label)
-    return label
+def steadily(state, base, before, share):
+    """The read-out of the package, likewise."""
+    label, links = np.zeros(len(base), np.int64), links_of(state, base)
+    find_clusters(state.prototype[base], state.feature[WEIGHT], links, compact(before), share, label)
+    candidates, voice = read_out(state, base, by_scale=False), voices(links, label)
+    return label, lambda X: elected(candidates, label, voice, X)
 
 
-def steadily(prototype, weight, links, before):
-    """The read-out of the package."""
-    label = np.zeros(len(prototype), np.int64)
-    find_clusters(np.ascontiguousarray(prototype), weight.copy(), links, compact(before), label)
-    return label
+def afresh(state, base, before, share):
+    """The same without a memory."""
+    return steadily(state, base, np.full_like(before, NO_CLUSTER), share)
 
 
-ANSWERS = {
-    "H+cap+birth": by_modularity,
-    "without a memory": lambda p, o, links, before: steadily(p, o, links, np.full_like(before, NO_CLUSTER)),
-    "shipped": steadily,
-}
+ANSWERS = {"H+cap+birth": by_modularity, "without a memory": afresh, "shipped": steadily}
 
 
 def steady(seeds):

@@ -20,7 +20,7 @@ from .identity import Event
 from .intake import is_ready, rows_to_learn, rows_to_predict
 from .learner import Learner
 from .persistence import CHOICES, read_model, write_model
-from .snapshot import labels, similarities, winners, winners_first
+from .snapshot import labels, renamed, similarities, winners_first
 
 _STARTING = threading.Lock()
 
@@ -126,11 +126,12 @@ class IDAT(FindingsMixin, CallbackSupportMixin, ClusterMixin, BaseEstimator):
             handover = self._chosen("clusters") == "handover"
             for part in reported(self, X):
                 learner.learn(part, handover)
-            winner = winners(self.snapshot(), X)
             if handover:
                 learner.decide()
-            learner.renumber(winners_first(self.snapshot(), winner), handover)
-            self.labels_ = self.snapshot().node_labels[winner]
+            before = self.snapshot()
+            found = labels(before, X)
+            learner.renumber(winners_first(before, found), handover)
+            self.labels_ = renamed(found, before.node_labels, self.snapshot().node_labels)
             happened = self.events() if "_listeners" in self.__dict__ else []
         self._tell(happened)
         return self

@@ -16,6 +16,7 @@ from .archive import (
 )
 from .core.communities import base_nodes
 from .core.learn import learn
+from .core.levels import DECISION_INTERVAL
 from .core.portable import Arrays, export, restore
 from .core.readings import PUBLISHED, Reading
 from .core.state import State, clock_of, copy, scalar
@@ -23,7 +24,7 @@ from .core.topology import NO_CLUSTER
 from .core.valleys import base_labels
 from .identity import Chronicle, Event
 from .snapshot import CHUNK_CELLS, Snapshot, plain, take_snapshot
-from .succession import DECISION_INTERVAL, Community, as_lines, happenings, succeed
+from .succession import Community, as_lines, happenings, succeed
 
 CHUNK_WORK = 2**26  # cells × nodes between two looks at the keyboard: some tens of milliseconds
 

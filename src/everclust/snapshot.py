@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .core.clusters import ReadOut, assign, candidates, cluster_ids, components, edges, read_out
-from .core.communities import base_nodes, named_by_lowest
+from .core.communities import base_nodes, links_of, named_by_lowest
 from .core.spread import MEAN, SQUARE_SUM, WEIGHT
 from .core.state import State, clock_of
 from .core.topology import NO_CLUSTER
 from .core.valleys import base_labels
+from .core.voting import elected, voices
 from .succession import succeed
 
 CHUNK_CELLS = 2**20  # samples are read so many numbers at a time, whatever the input
@@ -38,6 +39,9 @@ class Snapshot(NamedTuple):
     n_clusters: int
     candidates: ReadOut
     handover: bool  # are the clusters communities?
+    voices: (
+        np.ndarray
+    )  # of the candidates, on the cluster of a sample; nothing where the winner alone decides
     mean: np.ndarray  # of every feature over the whole stream
     deviation: np.ndarray  # standard deviation, likewise
 
@@ -62,6 +66,7 @@ def take_snapshot(
     else:
         taking_part, group, ids, since = _communities(state, communities_since, valleys)
     handover = communities_since is not None
+    by_vote = handover and valleys
     snapshot = Snapshot(
         n_samples_seen=int(clock.n_seen),
         interval=int(clock.interval),
@@ -80,6 +85,7 @@ def take_snapshot(
         # σ only records how old a node is: communities are won by plain distance.
         candidates=read_out(state, taking_part, by_scale=not handover),
         handover=handover,
+        voices=voices(links_of(state, taking_part), ids[taking_part]) if by_vote else np.empty(0),
         mean=state.feature[MEAN].copy(),
         deviation=np.sqrt(state.feature[SQUARE_SUM] / max(int(clock.n_seen) - 1, 1)),
     )
@@ -118,12 +124,18 @@ def _communities(state: State, known_since: Mapping[int, int], valleys: bool) ->
     return base, named_by_lowest(base, label, int(clock.n_nodes)), ids, since
 
 
-def winners_first(snapshot: Snapshot, winner: np.ndarray) -> np.ndarray:
-    """Ids of the clusters, those that win samples before the others, each in the order of their nodes."""
+def winners_first(snapshot: Snapshot, found: np.ndarray) -> np.ndarray:
+    """Ids of the clusters, those found among samples before the others, each in the order of their nodes."""
     ids = snapshot.node_labels[snapshot.candidates.node]
-    wins = np.isin(ids, snapshot.node_labels[winner])
+    wins = np.isin(ids, found)
     order = np.concatenate([ids[wins], ids[~wins]])
     return order[np.sort(np.unique(order, return_index=True)[1])]
+
+
+def renamed(found: np.ndarray, before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """Clusters found among samples, as the same nodes' clusters are called afterwards."""
+    ids, node = np.unique(before, return_index=True)
+    return after[node[np.searchsorted(ids, found)]]
 
 
 def plain(rows: np.ndarray) -> np.ndarray:
@@ -133,38 +145,45 @@ def plain(rows: np.ndarray) -> np.ndarray:
     return np.array(rows, np.float64, order="C")
 
 
-def winners(snapshot: Snapshot, X: np.ndarray) -> np.ndarray:
-    """Winning node of every row."""
-    return _answers(snapshot, X, np.int64, lambda winner, nearness: winner)
-
-
 def labels(snapshot: Snapshot, X: np.ndarray) -> np.ndarray:
-    """Cluster of every row: that of its winning node."""
-    return _answers(snapshot, X, np.int64, lambda winner, nearness: snapshot.node_labels[winner])
+    """Cluster of every row: that of its winning node, or the one for which the nearest nodes vote."""
+
+    def label(part: np.ndarray) -> np.ndarray:
+        if len(snapshot.voices):
+            ids = snapshot.node_labels[snapshot.candidates.node]
+            return elected(snapshot.candidates, ids, snapshot.voices, part)
+        return snapshot.node_labels[_won(snapshot, part)[0]]
+
+    return _answers(snapshot, X, np.int64, label)
 
 
 def similarities(snapshot: Snapshot, X: np.ndarray) -> np.ndarray:
     """Similarity 1 / (1 + d/σ) of every row to its winning node."""
 
-    def similarity(winner: np.ndarray, nearness: np.ndarray) -> np.ndarray:
+    def similarity(part: np.ndarray) -> np.ndarray:
+        winner, nearness = _won(snapshot, part)
         return 1.0 / (1.0 + (nearness / snapshot.scales[winner] if snapshot.handover else nearness))
 
     return _answers(snapshot, X, np.float64, similarity)
 
 
+def _won(snapshot: Snapshot, part: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Winning node of every row, and d/σ to it."""
+    winner, nearness = np.empty(len(part), np.int64), np.empty(len(part))
+    assign(snapshot.candidates, part, winner, nearness)
+    return winner, nearness
+
+
 def _answers(
-    snapshot: Snapshot, X: np.ndarray, dtype: Any, answer: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    snapshot: Snapshot, X: np.ndarray, dtype: Any, answer: Callable[[np.ndarray], np.ndarray]
 ) -> np.ndarray:
-    """`answer(winning node, d/σ to it)` for every row; on all cores when there is much to do."""
+    """`answer(rows)` for all rows, part by part; on all cores when there is much to do."""
     if X.shape[1] != snapshot.prototypes.shape[1]:
         raise ValueError(f"X has {X.shape[1]} features, but the model has {snapshot.prototypes.shape[1]}.")
     out = np.empty(len(X), dtype)
 
     def work(rows: slice) -> None:
-        part = plain(X[rows])
-        winner, nearness = np.empty(len(part), np.int64), np.empty(len(part))
-        assign(snapshot.candidates, part, winner, nearness)
-        out[rows] = answer(winner, nearness)
+        out[rows] = answer(plain(X[rows]))
 
     is_much = X.size * len(snapshot.candidates.node) >= PARALLEL_WORK
     n_workers = _n_cores() if is_much else 1

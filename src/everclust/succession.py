@@ -11,8 +11,6 @@ from .core.lineage import BORN, GONE, LINE, MERGED, SPLIT
 from .core.topology import NO_CLUSTER
 from .identity import Page
 
-DECISION_INTERVAL = 1000  # samples between two decisions
-
 
 class Community(NamedTuple):
     """A hand-over cluster when it was last decided about them."""

@@ -88,13 +88,15 @@ def test_likeness(compiled, seating):
 def test_better_by_more_than_chance(compiled):
     better = compiled(levels.is_clearly_better)
     g, nothing = np.array([1.0, 1, 2]), np.zeros(3)
-    assert better(g, np.full(3, 0.1), nothing)  # for all nodes alike: no doubt
-    assert not better(g, nothing, nothing)
-    assert not better(g, nothing, np.full(3, 0.1))
+    assert better(g, np.full(3, 0.1), nothing, 1.0)  # for all nodes alike: no doubt
+    assert not better(g, nothing, nothing, 1.0)
+    assert not better(g, nothing, np.full(3, 0.1), 1.0)
     # Mean 0.1; deviations 0.3, -0.1, -0.1, weighted 0.3, -0.1, -0.2: error √0.14 / 4, about 0.094.
-    assert better(g, np.array([0.4, 0.0, 0.0]), nothing)
+    assert better(g, np.array([0.4, 0.0, 0.0]), nothing, 1.0)
     # Mean 0.075; deviations 0.225, 0.225 and -0.225 twice: error 0.225 · √6 / 4, about 0.138.
-    assert not better(g, np.array([0.3, 0.3, -0.15]), nothing)
+    unsure = np.array([0.3, 0.3, -0.15])
+    assert not better(g, unsure, nothing, 1.0)
+    assert better(g, unsure, nothing, 0.5)  # when the last answer knew but half of the samples
 
 
 def row(gap):
@@ -122,3 +124,24 @@ def test_the_last_answer_stays_if_it_is_as_good_but_for_chance(model, gap, alone
     assert labels(THREE) == after_three
     assert labels(TWO) == after_two
     assert labels([NO_CLUSTER] * 2 + THREE[2:]) == after_three  # new nodes have no say
+
+
+@pytest.mark.parametrize(
+    ("n_seen", "stays"), [(10**6, True), (1500, False), (1001, True), (1000, False), (2, False)]
+)
+def test_an_answer_that_knew_nothing_does_not_stay(model, n_seen, stays):
+    position, links = row(9)
+    state = model(position, handover=links, usage=[2] * 12, n_seen=n_seen, community=THREE)
+    assert base_labels(state, base_nodes(state)).tolist() == (THREE if stays else TWO)
+
+
+def test_how_much_of_the_samples_was_known():
+    assert [levels.share_known(n) for n in (1, 999, 1000, 1001, 1250, 2000, 4000)] == [
+        0,
+        0,
+        0,
+        1000 / 1001,
+        0.8,
+        0.5,
+        0.75,
+    ]

@@ -154,7 +154,7 @@ def test_the_best_of_several_numberings_is_taken(compiled):
         compiled(valleys.merge_down)(position, links, cut, before, group, best, alike)
         answers[best.worth[0]] = best.group.tolist()
     assert list(answers).index(max(answers)) > 0  # the first numbering is not the best
-    assert compiled(valleys.cluster_linked)(position, links, before).tolist() == answers[max(answers)]
+    assert compiled(valleys.cluster_linked)(position, links, before, 1.0).tolist() == answers[max(answers)]
 
 
 def test_links_inside_of_a_group(compiled):
@@ -239,11 +239,12 @@ def renamed(labels):
     return [number[c] for c in labels]
 
 
-def check(position, usage, links, weight, before):
+def check(position, usage, links, weight, before, known):
     """The compiled answer is that of the slow rules."""
     label = np.zeros(len(position), np.int64)
-    valleys.find_clusters(position, weight, links, before, label)
-    expected = slow.read_out(position.tolist(), usage, as_pairs(links), weight.tolist(), before.tolist())
+    valleys.find_clusters(position, weight, links, before, known, label)
+    pairs = as_pairs(links)
+    expected = slow.read_out(position.tolist(), usage, pairs, weight.tolist(), before.tolist(), known)
     assert renamed(label.tolist()) == renamed(expected)
 
 
@@ -260,14 +261,15 @@ def graphs(draw):
     links = np.array([(i, j, rng.integers(1, 40)) for i, j in pairs], np.int64).reshape(-1, 3)
     n_before = draw(st.integers(0, 4))
     before = rng.integers(-1, n_before, size=n) if n_before else np.full(n, -1)
-    return position, links, rng.uniform(0.2, 1, d), valleys.compact(before)
+    known = draw(st.sampled_from([0.0, 0.5, 1.0]))
+    return position, links, rng.uniform(0.2, 1, d), valleys.compact(before), known
 
 
 @settings(max_examples=EXAMPLES)
 @given(graphs())
 def test_graphs_against_the_slow_rules(graph):
-    position, links, weight, before = graph
-    check(position, [2] * len(position), links, weight, before)
+    position, links, weight, before, known = graph
+    check(position, [2] * len(position), links, weight, before, known)
 
 
 @pytest.mark.parametrize("order", ["shuffled", "class by class"])
@@ -280,5 +282,6 @@ def test_digits_against_the_slow_rules(order):
     base = base_nodes(state)
     before = np.full(len(base), -1)
     for _ in range(2):  # without an answer before, and with one that is nearly the same
-        check(state.prototype[base], [2] * len(base), links_of(state, base), state.feature[WEIGHT], before)
+        links = links_of(state, base)
+        check(state.prototype[base], [2] * len(base), links, state.feature[WEIGHT], before, 0.5)
         before = valleys.base_labels(state, base) // 2

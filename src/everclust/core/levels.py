@@ -5,7 +5,8 @@ half of the nodes are such, with many groups few, so that a silhouette favours f
 seated as if it faced its neighbours: by itself or by its mirror image in the centre, whichever is nearer.
 
 Two levels may be nearly equally good, and each new sample may turn the scales. So the level that is most like
-the last answer stays unless the best one is better by more than a standard error.
+the last answer stays unless the best one is better by more than a standard error; of which counts what the
+last answer knew of the samples.
 """
 
 import math
@@ -16,6 +17,13 @@ import numpy as np
 from .communities import mean_seat, quick_distance
 from .jit import jit, jit_allocating
 from .topology import NO_CLUSTER
+
+DECISION_INTERVAL = 1000  # samples between two answers that are kept
+
+
+def share_known(n_seen: int) -> float:
+    """Share of the samples that had come when the last answer was given."""
+    return (n_seen - 1) // DECISION_INTERVAL * DECISION_INTERVAL / n_seen
 
 
 @jit
@@ -105,8 +113,9 @@ def likeness(seating, before, n_groups):
 
 
 @jit
-def is_clearly_better(g, seat, other):
-    """Is the mean seat, weighted with g, better by more than the standard error of the difference?"""
+def is_clearly_better(g, seat, other, known):
+    """Is the mean seat, weighted with g, better by more than the known share of the difference's standard
+    error?"""
     weight, mean = 0.0, 0.0
     for i in range(g.shape[0]):
         weight += g[i]
@@ -115,4 +124,4 @@ def is_clearly_better(g, seat, other):
     squares = 0.0
     for i in range(g.shape[0]):
         squares += (g[i] * (seat[i] - other[i] - mean)) ** 2
-    return mean > math.sqrt(squares) / weight
+    return mean > known * math.sqrt(squares) / weight

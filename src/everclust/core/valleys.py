@@ -31,9 +31,10 @@ from .levels import (
     likeness,
     measure_between,
     new_level,
+    share_known,
 )
 from .spread import WEIGHT
-from .state import State
+from .state import State, clock_of
 from .topology import NO_CLUSTER
 
 MOST_NUMBERINGS = 3
@@ -46,7 +47,8 @@ def base_labels(state: State, base: np.ndarray, valleys: bool = True) -> np.ndar
     if not valleys:
         return by_modularity(state, base)
     label, before = np.zeros(len(base), np.int64), compact(state.node["community"][base])
-    find_clusters(state.prototype[base], state.feature[WEIGHT], links_of(state, base), before, label)
+    known = share_known(int(clock_of(state).n_seen))
+    find_clusters(state.prototype[base], state.feature[WEIGHT], links_of(state, base), before, known, label)
     return label
 
 
@@ -59,10 +61,11 @@ def compact(ids: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def find_clusters(prototype, weight, links, before, label):  # INOUT label
+def find_clusters(prototype, weight, links, before, known, label):  # INOUT label
     """Label every node, given (i, j, count) of the pairs with hand-overs.
 
-    `before`: their clusters when it was last decided about them, or NO_CLUSTER.
+    `before`: their clusters when it was last decided about them, or NO_CLUSTER; `known`: the share of the
+    samples that had come then.
     """
     whole = new_graph(links, prototype.shape[0])
     linked = np.flatnonzero(whole.strength)
@@ -72,13 +75,13 @@ def find_clusters(prototype, weight, links, before, label):  # INOUT label
     place[linked] = np.arange(linked.shape[0])
     position = prototype[linked] * np.sqrt(weight)
     group = np.zeros(prototype.shape[0], np.int64)
-    group[linked] = cluster_linked(position, numbered(links, place), before[linked])
+    group[linked] = cluster_linked(position, numbered(links, place), before[linked], known)
     label_linked(group, linked, label)
     label_others(whole.strength, prototype, weight, linked, label)
 
 
 @jit_allocating
-def cluster_linked(position, links, before):
+def cluster_linked(position, links, before, known):
     """Cluster of every node, all of them linked: where they sit best; or as before, if they sit as well there
     but for chance."""
     n = position.shape[0]
@@ -89,7 +92,7 @@ def cluster_linked(position, links, before):
             cut = measure(position, links, group, n_groups)
             merge_down(position, links, cut, before, group, best, alike)
     g = strengths(links, n)
-    stays = alike.worth[0] > 0.0 and not is_clearly_better(g, best.seat, alike.seat)
+    stays = alike.worth[0] > 0.0 and not is_clearly_better(g, best.seat, alike.seat, known)
     return alike.group if stays else best.group
 
 
