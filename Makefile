@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 READY = $(VENV)/.ready
 
-.PHONY: demo test check fix bench drift beyond fidelity paper rivals coverage kills deep-test lowest-test browser-test build clean
+.PHONY: demo test check fix bench drift beyond fidelity paper rivals coverage explore kills deep-test lowest-test browser-test build clean
 
 demo: $(READY)
 	@$(BIN)/python benchmarks/demo.py
@@ -56,6 +56,11 @@ rivals: $(READY)
 	$(BIN)/everclust bench report --store everclust_rivals.sqlite --html docs/rivals_report.html \
 		--markdown docs/rivals_report.md
 
+# Longer than the suite has time for: a thousand examples, new ones on every run, wherever some are drawn.
+explore: $(READY)
+	$(BIN)/pytest -n 2 --dist loadfile --hypothesis-profile=explore tests/core tests/test_lockstep.py \
+		tests/test_identity.py tests/test_metamorphic.py tests/test_max_nodes.py tests/test_handover_oracle.py
+
 # Longer than the suite has time for: kill -9 at random moments, sixty times for each kind of source.
 kills: $(READY)
 	EVERCLUST_KILLS=60 $(BIN)/pytest tests/stream -k "kills or survives"
@@ -101,7 +106,7 @@ $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(BIN)/python -m pip install --quiet --no-compile --editable . --group dev
-	@$(BIN)/python -m compileall -q -j 0 $(VENV)/lib >/dev/null || true  # what pip does, on all cores; some files are templates
+	@$(BIN)/python -m compileall -q -j 0 $(VENV)/lib src >/dev/null || true  # what pip does, on all cores; some files are templates
 	@touch $(READY)
 
 clean:
