@@ -17,7 +17,7 @@ test: check
 
 # Lines of compiled functions can only be seen with the compiler off.
 coverage: $(READY)
-	NUMBA_DISABLE_JIT=1 $(BIN)/pytest tests/core tests/test_lockstep.py -n 2 -q --no-header \
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest tests/core -n 2 -q --no-header \
 		--cov --cov-report=term-missing:skip-covered --cov-fail-under=100
 
 check: $(READY)

@@ -22,7 +22,7 @@ REPOSITORY = Path(__file__).parents[1]
 
 # `fixed` draws the same examples on every run; `explore` looks for new ones (`make explore`).
 _ALWAYS: dict[str, Any] = {"deadline": None, "suppress_health_check": list(HealthCheck), "database": None}
-settings.register_profile("fixed", derandomize=True, max_examples=20 if PLAIN else 25, **_ALWAYS)
+settings.register_profile("fixed", derandomize=True, max_examples=12 if PLAIN else 25, **_ALWAYS)
 settings.register_profile("explore", max_examples=1000, print_blob=True, **_ALWAYS)
 settings.load_profile("fixed")
 

@@ -15,7 +15,7 @@ from everclust.core.state import new_state
 from everclust.core.topology import NO_CLUSTER
 from interpreted import PLAIN
 
-EXAMPLES = 30 if PLAIN else 150
+EXAMPLES = 20 if PLAIN else 100
 TRIANGLES = [(0, 1, 5), (0, 2, 5), (1, 2, 5), (2, 3, 1), (3, 4, 5), (3, 5, 5), (4, 5, 5)]
 
 
@@ -277,7 +277,7 @@ def test_digits_against_the_slow_rules(order):
     X, y = load_digits(return_X_y=True)
     if order == "class by class":
         X = X[np.argsort(y, kind="stable")]
-    n = 300 if PLAIN else len(X)
+    n = 150 if PLAIN else len(X)
     state = learn(new_state(64), np.ascontiguousarray(X[:n]))
     base = base_nodes(state)
     before = np.full(len(base), -1)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .jit import kernel
+from .jit import jit_inlined, kernel
 from .lanes import LANES, least, pack, squared_distances
 from .metric import weighted_squared_distances
 from .spread import WEIGHT
@@ -83,18 +83,23 @@ def read_out(state: State, node: np.ndarray | None = None, by_scale: bool = True
     return ReadOut(blocks, scale, node, weight[: 0 if (weight == 1).all() else None].copy())
 
 
+@jit_inlined
+def measure_block(read_out, x, b, squared):  # INOUT squared
+    """Squared distances of x to one block of candidates."""
+    if read_out.weight.shape[0] == 0:
+        squared_distances(x, read_out.blocks[b], squared)
+    else:
+        weighted_squared_distances(x, read_out.blocks[b], read_out.weight, squared)
+
+
 @kernel
 def assign(read_out, X, winner, nearness):  # INOUT winner, nearness
     """Winning node of every row and its d/σ: the least one, ties to the lowest node."""
     ratio = np.empty(LANES)
-    is_euclidean = read_out.weight.shape[0] == 0
     for i in range(X.shape[0]):
         nearest = np.inf
         for b in range(read_out.blocks.shape[0]):
-            if is_euclidean:
-                squared_distances(X[i], read_out.blocks[b], ratio)
-            else:
-                weighted_squared_distances(X[i], read_out.blocks[b], read_out.weight, ratio)
+            measure_block(read_out, X[i], b, ratio)
             for lane in range(LANES):
                 ratio[lane] = math.sqrt(ratio[lane]) / read_out.scale[b * LANES + lane]
             least_here = least(ratio)

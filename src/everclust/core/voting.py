@@ -11,10 +11,9 @@ import math
 
 import numpy as np
 
-from .clusters import ReadOut
-from .jit import jit, jit_allocating, kernel
-from .lanes import LANES, least, squared_distances
-from .metric import weighted_squared_distances
+from .clusters import ReadOut, measure_block
+from .jit import jit, kernel
+from .lanes import LANES, least
 
 
 def n_asked(n_nodes: int) -> int:
@@ -41,52 +40,64 @@ def elected(read_out: ReadOut, cluster: np.ndarray, voice: np.ndarray, X: np.nda
 @kernel
 def elect(read_out, cluster, voice, n_voters, X, label):  # INOUT label
     """Let the nearest candidates vote on every row."""
-    voter, away = np.zeros(n_voters, np.int64), np.empty(n_voters)
+    voter, squared, lanes = np.zeros(n_voters, np.int64), np.empty(n_voters), np.empty(LANES)
     for i in range(X.shape[0]):
-        find_nearest(read_out, X[i], voter, away)
-        label[i] = vote(cluster, voice, voter, away)
+        find_nearest(read_out, X[i], lanes, voter, squared)
+        label[i] = cluster[voter[0]]
+        if squared[0] > 0.0 and are_divided(cluster, voter):  # who is met is followed
+            weigh(voice, voter, squared)
+            label[i] = count(cluster, voter, squared)
 
 
-@jit_allocating
-def find_nearest(read_out, x, nearest, away):  # INOUT nearest, away
-    """The nearest candidates and their distances, in order; ties to the lowest."""
-    squared = np.empty(LANES)
-    away[:] = np.inf
+@jit
+def find_nearest(read_out, x, lanes, nearest, squared):  # INOUT lanes, nearest, squared
+    """The nearest candidates and their squared distances, in order; ties to the lowest."""
+    for k in range(squared.shape[0]):
+        squared[k] = np.inf
     for b in range(read_out.blocks.shape[0]):
-        if read_out.weight.shape[0] == 0:
-            squared_distances(x, read_out.blocks[b], squared)
-        else:
-            weighted_squared_distances(x, read_out.blocks[b], read_out.weight, squared)
-        if least(squared) < away[-1]:
+        measure_block(read_out, x, b, lanes)
+        if least(lanes) < squared[-1]:
             for lane in range(LANES):
-                insert(nearest, away, b * LANES + lane, squared[lane])
-    for k in range(away.shape[0]):
-        away[k] = math.sqrt(away[k])
+                if lanes[lane] < squared[-1]:
+                    insert(nearest, squared, b * LANES + lane, lanes[lane])
 
 
 @jit
-def insert(nearest, away, candidate, squared):  # INOUT nearest, away
-    """Put a candidate in its place, if it is near enough."""
-    k = away.shape[0] - 1
-    if not squared < away[k]:
-        return
-    while k > 0 and squared < away[k - 1]:
-        nearest[k], away[k] = nearest[k - 1], away[k - 1]
+def insert(nearest, squared, candidate, here):  # INOUT nearest, squared
+    """Put a candidate in its place; the farthest one goes."""
+    k = squared.shape[0] - 1
+    while k > 0 and here < squared[k - 1]:
+        nearest[k], squared[k] = nearest[k - 1], squared[k - 1]
         k -= 1
-    nearest[k], away[k] = candidate, squared
+    nearest[k], squared[k] = candidate, here
 
 
 @jit
-def vote(cluster, voice, voter, away):
-    """The cluster with the most weight; ties to the nearer one. Who is met exactly is followed."""
+def are_divided(cluster, voter):
+    """Are they of more than one cluster?"""
+    n_others = 0
+    for k in range(1, voter.shape[0]):
+        n_others += cluster[voter[k]] != cluster[voter[0]]
+    return n_others > 0
+
+
+@jit
+def weigh(voice, voter, squared):  # INOUT squared
+    """From squared distances to weights: R·h·(1/d − 1/R)."""
+    reach = math.sqrt(squared[-1])
+    for k in range(voter.shape[0]):
+        squared[k] = voice[voter[k]] * (reach / math.sqrt(squared[k]) - 1.0)
+
+
+@jit
+def count(cluster, voter, weight):
+    """The cluster with the most weight; ties to the nearer one."""
     best, most = cluster[voter[0]], 0.0
-    if away[0] == 0.0:
-        return best
     for a in range(voter.shape[0]):
-        here, weight = cluster[voter[a]], 0.0
+        here, votes = cluster[voter[a]], 0.0
         for b in range(voter.shape[0]):
             if cluster[voter[b]] == here:
-                weight += voice[voter[b]] * (away[-1] / away[b] - 1.0)
-        if weight > most:
-            best, most = here, weight
+                votes += weight[b]
+        if votes > most:
+            best, most = here, votes
     return best
