@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_digits, load_iris
 
 import everclust
+import valley_oracle
 from everclust import IDAT
 from everclust.archive import export_communities, restore_communities
+from everclust.core.handovers import handovers
 from everclust.core.levels import DECISION_INTERVAL
 from everclust.core.lineage import BORN, GONE, MERGED, SPLIT
 from everclust.core.topology import NO_CLUSTER
@@ -231,13 +233,25 @@ def test_learning_is_the_same_in_both_modes():
     assert np.array_equal(ours.group, theirs.group)
 
 
-def test_predictions_are_those_of_the_nearest_node():
+def test_the_nearest_nodes_vote_on_predictions():
     model = IDAT(clusters="handover", metric="capped").partial_fit(X)
     base = np.flatnonzero(model.usage_ > 1)
-    away = ((X[:, None] - model.prototypes_[base]) ** 2 * model.feature_weights_).sum(axis=2)
-    assert np.array_equal(model.predict(X), model.node_labels_[base[away.argmin(axis=1)]])
-    expected = 1 / (1 + np.sqrt(away.min(axis=1)) / model.scales_[base[away.argmin(axis=1)]])
-    np.testing.assert_allclose(model.score_samples(X), expected, rtol=1e-12)
+    place = {int(k): n for n, k in enumerate(base)}
+    w = {
+        (place[i], place[j]): count
+        for i, j, count in handovers(model._learner.state).tolist()
+        if i in place and j in place
+    }
+    root, clusters = np.sqrt(model.feature_weights_), model.node_labels_[base].tolist()
+    nodes, voice = (model.prototypes_[base] * root).tolist(), valley_oracle.voices(w, clusters)
+    expected = [valley_oracle.vote(nodes, clusters, voice, x) for x in (X[:1000] * root).tolist()]
+    assert model.predict(X[:1000]).tolist() == expected
+    assert model.predict(model.prototypes_[base]).tolist() == clusters
+    away = ((X[:1000, None] - model.prototypes_[base]) ** 2 * model.feature_weights_).sum(axis=2)
+    nearest = away.argmin(axis=1)
+    assert (np.array(clusters)[nearest] != expected).any()  # each alone says something else
+    similarity = 1 / (1 + np.sqrt(away.min(axis=1)) / model.scales_[base[nearest]])
+    np.testing.assert_allclose(model.score_samples(X[:1000]), similarity, rtol=1e-12)
 
 
 def test_fit_decides_at_its_end_and_numbers_from_0():

@@ -236,3 +236,28 @@ def likeness(before: Sequence[int], level: Sequence[int], g: Sequence[int]) -> f
         for c in {pair[end] for pair in common}:
             total += max(count for pair, count in common.items() if pair[end] == c)
     return total
+
+
+# 5. Samples.
+
+
+def vote(nodes: Points, clusters: Sequence[int], voice: Sequence[float], x: Sequence[float]) -> int:
+    """The cluster for which the nearest of these nodes vote."""
+    n_asked = min(len(nodes), 1 + math.ceil(math.log2(len(nodes))))
+    near = sorted((math.dist(node, x), k) for k, node in enumerate(nodes))[:n_asked]
+    if near[0][0] == 0:
+        return clusters[near[0][1]]
+    votes = {clusters[k]: 0.0 for _, k in near}
+    for away, k in near:
+        votes[clusters[k]] += voice[k] * (near[-1][0] / away - 1)
+    return max(votes, key=lambda c: votes[c])  # the first of equals, and they are in the order of distance
+
+
+def voices(w: Pairs, clusters: Sequence[int]) -> list[float]:
+    """Share of every node's hand-overs that stay in its cluster."""
+    found = []
+    for k, cluster in enumerate(clusters):
+        mine = {sum(ends) - k: count for ends, count in w.items() if k in ends}
+        inside = sum(count for other, count in mine.items() if clusters[other] == cluster)
+        found.append(inside / sum(mine.values()) if mine else 1.0)
+    return found

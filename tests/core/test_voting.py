@@ -1,12 +1,11 @@
 """The nearest nodes vote on the cluster of a sample."""
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import valley_oracle
 from everclust.core import voting
 from everclust.core.clusters import ReadOut, read_out
 from everclust.core.lanes import pack
@@ -81,17 +80,6 @@ def test_distances_are_those_of_the_metric(label):
     assert label(nodes, clusters, [0, 0], weights=[1, 0.25]) == A
 
 
-def slow_vote(nodes, clusters, voice, x):
-    """The same from the definition."""
-    near = sorted((math.dist(node, x), k) for k, node in enumerate(nodes))[: voting.n_asked(len(nodes))]
-    if near[0][0] == 0:
-        return clusters[near[0][1]]
-    votes = {clusters[k]: 0.0 for _, k in near}
-    for away, k in near:
-        votes[clusters[k]] += voice[k] * (near[-1][0] / away - 1)
-    return max(votes, key=votes.get)  # the first of equals, and they are in the order of distance
-
-
 @given(st.integers(0, 2**32), st.integers(1, 300), st.integers(1, 4), st.integers(1, 5))
 def test_against_the_slow_rule(seed, n, d, n_clusters):
     """On a grid, where distances are exact and often equal."""
@@ -100,5 +88,5 @@ def test_against_the_slow_rule(seed, n, d, n_clusters):
     X = rng.integers(-9, 10, (20, d)).astype(float)
     candidates = ReadOut(pack(nodes), np.ones(len(nodes)), np.arange(n), np.empty(0))
     voice = rng.integers(0, 5, n) / 4
-    expected = [slow_vote(nodes.tolist(), clusters.tolist(), voice, x) for x in X.tolist()]
+    expected = [valley_oracle.vote(nodes.tolist(), clusters.tolist(), voice, x) for x in X.tolist()]
     assert voting.elected(candidates, clusters, voice, X).tolist() == expected
