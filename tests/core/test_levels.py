@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from everclust.core import levels
-from everclust.core.communities import base_nodes, new_graph, new_seating
+from everclust.core.communities import base_nodes, new_graph, new_seating, seat_together
 from everclust.core.topology import NO_CLUSTER
 from everclust.core.valleys import base_labels
 
@@ -28,13 +28,31 @@ def seats(compiled):
         seating = compiled(new_seating)(
             graph, np.array(group), k, np.arange(n), position, np.ones(len(position.T))
         )
-        between = np.empty((k, k))
-        for a in range(k):
-            compiled(levels.measure_between)(seating, between, a)
-        mean = compiled(levels.facing_silhouette)(seating, np.ones(k, bool), between)
+        facing = compiled(levels.new_facing)(seating, np.ones(k, bool))
+        mean = compiled(levels.facing_silhouette)(facing, seating)
         return seating.seat.tolist(), mean
 
     return find
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_looking_again_is_looking_at_everything(seed, compiled):
+    rng = np.random.default_rng(seed)
+    n, k = 40, 9
+    group = np.concatenate([np.arange(k), rng.integers(k, size=n - k)])
+    graph = compiled(new_graph)(np.zeros((0, 3), np.int64), n)
+    graph.strength[:] = rng.integers(1, 9, size=n)
+    position, alive = rng.normal(size=(n, 2)), np.ones(k, bool)
+    seating = compiled(new_seating)(graph, group, k, np.arange(n), position, np.ones(2))
+    facing = compiled(levels.new_facing)(seating, alive)
+    while alive.sum() > 2:
+        a, b = sorted(rng.choice(np.flatnonzero(alive), 2, replace=False).tolist())
+        compiled(seat_together)(seating, a, b)
+        alive[b] = False
+        compiled(levels.look_again)(facing, seating, alive, a, b)
+        anew = compiled(levels.new_facing)(seating, alive)
+        assert facing.squared.tolist() == anew.squared.tolist()
+        assert alive[facing.centre].all()
 
 
 def test_nodes_are_seated_as_if_they_faced_their_neighbours(seats):

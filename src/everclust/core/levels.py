@@ -34,40 +34,69 @@ def measure_between(seating, between, a):  # INOUT between
         between[a, b] = between[b, a] = away * away
 
 
+class Facing(NamedTuple):
+    """Which centre of another group every node faces, by itself or by its mirror image in its own centre."""
+
+    between: np.ndarray  # squared distances of centres
+    squared: np.ndarray  # squared distance of every node, or of its mirror image, to the centre it faces
+    centre: np.ndarray  # whose that is
+
+
 @jit_allocating
-def facing_silhouette(seating, alive, between):  # INOUT seating.nearest, seating.seat
-    """Mean of (b − a)/max(a, b), weighted with g: b is the distance to the next centre of the node or of its
-    mirror image, the lesser."""
-    n = seating.g.shape[0]
-    own, both = np.empty(n), np.empty(n)
+def new_facing(seating, alive):
+    """All centres are looked at from all nodes."""
+    n_groups, n = alive.shape[0], seating.group.shape[0]
+    facing = Facing(np.empty((n_groups, n_groups)), np.empty(n), np.zeros(n, np.int64))
+    for a in range(n_groups):
+        measure_between(seating, facing.between, a)
     for i in range(n):
-        seating.nearest[i] = np.inf
-        own[i] = seating.away[seating.group[i], i] ** 2
-    for c in range(alive.shape[0]):
-        if alive[c]:
-            # With the centre at D and the node at v, as seen from its own centre, |v − D|² + |−v − D|² is
-            # 2|v|² + 2|D|².
-            for i in range(n):
-                home = seating.group[i]
-                both[i] = np.inf if home == c else 2.0 * (own[i] + between[c, home])
-            face(seating.nearest, seating.away[c], both)
-    for i in range(n):
-        seating.nearest[i] = math.sqrt(max(seating.nearest[i], 0.0))
-    return mean_seat(seating)
+        look_around(facing, seating, alive, i)
+    return facing
 
 
 @jit
-def face(nearest, away, both):  # INOUT nearest
-    """A centre is nearer to some nodes of other groups, or to their mirror images; squared distances.
+def face(facing, seating, c, i):
+    """Squared distance of a node or of its mirror image to a centre, the lesser.
 
-    `both` adds up the two, or is infinite for the centre's own nodes. Many in one go, since none is left out.
+    With the centre at D and the node at v, as seen from its own centre, |v − D|² + |−v − D|² is
+    2|v|² + 2|D|².
     """
-    for i in range(nearest.shape[0]):
-        here = away[i] * away[i]
-        mirrored = both[i] - here
-        nearer = mirrored if mirrored < here else here
-        nearer = np.inf if both[i] == np.inf else nearer
-        nearest[i] = nearer if nearer < nearest[i] else nearest[i]
+    home = seating.group[i]
+    here = seating.away[c, i] * seating.away[c, i]
+    own = seating.away[home, i] * seating.away[home, i]
+    return min(here, 2.0 * (own + facing.between[c, home]) - here)
+
+
+@jit
+def look_around(facing, seating, alive, i):  # INOUT facing.squared, facing.centre
+    """From one node to the centres of all other groups."""
+    facing.squared[i] = np.inf
+    for c in range(alive.shape[0]):
+        if alive[c] and c != seating.group[i]:
+            squared = face(facing, seating, c, i)
+            if squared < facing.squared[i]:
+                facing.squared[i], facing.centre[i] = squared, c
+
+
+@jit
+def look_again(facing, seating, alive, a, b):  # INOUT facing
+    """Group b has joined group a: who has moved with them, or faced one of them, looks around."""
+    measure_between(seating, facing.between, a)
+    for i in range(facing.squared.shape[0]):
+        if seating.group[i] == a or facing.centre[i] in (a, b):
+            look_around(facing, seating, alive, i)
+        else:
+            squared = face(facing, seating, a, i)
+            if squared < facing.squared[i]:
+                facing.squared[i], facing.centre[i] = squared, a
+
+
+@jit
+def facing_silhouette(facing, seating):  # INOUT seating.nearest, seating.seat
+    """Mean of (b − a)/max(a, b), weighted with g: b is the distance to the centre that a node faces."""
+    for i in range(facing.squared.shape[0]):
+        seating.nearest[i] = math.sqrt(max(facing.squared[i], 0.0))
+    return mean_seat(seating)
 
 
 class Level(NamedTuple):

@@ -29,7 +29,8 @@ from .levels import (
     facing_silhouette,
     is_clearly_better,
     likeness,
-    measure_between,
+    look_again,
+    new_facing,
     new_level,
     share_known,
 )
@@ -184,11 +185,9 @@ def merge_down(position, links, cut, before, group, best, alike):  # INOUT best,
     graph = new_graph(links, group.shape[0])
     everybody, plain = np.arange(group.shape[0]), np.ones(position.shape[1])
     seating = new_seating(graph, group, n, everybody, position, plain)
-    between = np.empty((n, n))
-    for a in range(n):
-        measure_between(seating, between, a)
+    facing = new_facing(seating, alive)
     while True:
-        consider(best, seating, facing_silhouette(seating, alive, between))
+        consider(best, seating, facing_silhouette(facing, seating))
         consider(alike, seating, likeness(seating, before, n))
         if n_left == 2:
             return
@@ -198,7 +197,7 @@ def merge_down(position, links, cut, before, group, best, alike):  # INOUT best,
         mass[a], mass[b] = mass[a] + mass[b], 0.0
         alive[b] = False
         seat_together(seating, a, b)
-        measure_between(seating, between, a)
+        look_again(facing, seating, alive, a, b)
         n_left -= 1
 
 
