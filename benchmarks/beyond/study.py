@@ -126,7 +126,7 @@ def watch(X, y, setting, seed, answers):
     """Changes of the probes' labels and of the number of clusters between read-outs, and ARI, by answer."""
     rows = np.ascontiguousarray(X[runs.order_of(X, y, setting, seed)])
     probes = X[np.random.RandomState(seed).permutation(len(X))[:N_PROBES]]
-    state, last, quality, moves = new_state(X.shape[1], CAPPED), {}, {}, defaultdict(list)
+    state, last, labelled, moves = new_state(X.shape[1], CAPPED), {}, {}, defaultdict(list)
     for start in range(0, len(rows), STEP):
         state = learn(state, rows[start : start + STEP], CAPPED)
         base = base_nodes(state)
@@ -139,9 +139,9 @@ def watch(X, y, setting, seed, answers):
             if seen is not None and start + STEP > FIRST:
                 moves[name].append((changed(seen, found), seen.max() != found.max()))
             last[name] = dict(zip(birth.tolist(), label.tolist(), strict=True)), found
-            quality[name] = of_rows
+            labelled[name] = of_rows
     return {
-        name: (*np.mean(values, axis=0), runs.ari(runs.tabulate(quality[name](X), y)))
+        name: (*np.mean(values, axis=0), runs.ari(runs.tabulate(labelled[name](X), y)))
         for name, values in moves.items()
     }
 

@@ -66,7 +66,7 @@ class Reading:
         bool | None,
         _data(
             "--header/--no-header",
-            help="Does the first line name the columns? It does unless it holds numbers only.",
+            help="Does the first line name the columns? By default yes, but numbers alone are refused.",
         ),
     ] = None
 
