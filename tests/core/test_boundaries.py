@@ -67,21 +67,16 @@ def test_flow(compiled):
 def test_what_crosses(cut):
     assert cut.crossing.tolist() == [[0, 1], [1, 0]]
     assert cut.squares.tolist() == [[0, 1], [1, 0]]
-    assert cut.n_links.tolist() == [[0, 1], [1, 0]]
+    assert cut.g.tolist() == [2, 4, 3, 4, 3]
     assert cut.mass.tolist() == [9, 7]
     assert cut.centre.ravel() == pytest.approx([10 / 9, (40 + 33) / 7])
 
 
-def test_what_would_cross_in_one_cloud(cut):
+def test_what_would_cross_in_one_cloud(compiled, cut):
     # Group 0 as above. Group 1: variance 4 · 3 / 49, and 1/12; 3 hand-overs over a length of 1, reach 2.
     # The lesser plane; per node the lesser of 2 and 3, times the mean of one node on either side.
     plane = min(4 / math.sqrt(12 * (44 / 81 + 1 / 12)), 3 / math.sqrt(12 * (12 / 49 + 1 / 12)))
-    assert cut.plane[0, 1] == cut.plane[1, 0] == pytest.approx(plane)
-    assert cut.expected[0, 1] == pytest.approx(math.sqrt(plane * 2))
-
-
-def test_joined(compiled):
-    linked = np.zeros((5, 5), bool)
-    for a, b in ((0, 3), (3, 4)):
-        linked[a, b] = linked[b, a] = True
-    assert compiled(boundaries.joined)(linked).tolist() == [0, 1, 2, 0, 0]
+    inside = compiled(boundaries.sort_by_group)(LINKS, GROUP, 2)
+    found = compiled(boundaries.homogeneous)(POSITION, LINKS, cut, inside, 0, 1, np.empty((3, 5)))
+    assert found == pytest.approx((plane, 2))
+    assert cut.expected[0, 1] == cut.expected[1, 0] == pytest.approx(math.sqrt(plane * 2))

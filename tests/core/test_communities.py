@@ -206,14 +206,12 @@ def test_the_path_on_any_graph(path, drawn, data):
 
 
 @pytest.fixture
-def score(compiled, graph):
-    """The silhouette of a level, from a graph of which only the strengths matter."""
+def score(compiled):
+    """The silhouette of a level."""
 
     def measure(y, g, level, weight):
-        y = np.array(y, float).reshape(len(y), -1)
-        some = graph({(0, 1): 1}, len(y))._replace(strength=np.array(g))
-        linked, n = np.arange(len(y)), max(level) + 1
-        seating = compiled(communities.new_seating)(some, np.array(level), n, linked, y, np.array(weight))
+        y, n = np.array(y, float).reshape(len(y), -1) * np.sqrt(weight), max(level) + 1
+        seating = compiled(communities.new_seating)(np.array(g), np.array(level), n, y)
         return compiled(communities.silhouette)(seating, np.ones(n, bool))
 
     return measure
@@ -230,14 +228,13 @@ def test_silhouette(score):
 
 
 @given(seed=st.integers(0, 2**32), n=st.integers(3, 15), n_groups=st.integers(2, 5))
-def test_seating_together_is_being_seated_anew(compiled, graph, seed, n, n_groups):
+def test_seating_together_is_being_seated_anew(compiled, seed, n, n_groups):
     """Also after a few mergers the silhouette is that of the slow rules."""
     rng = np.random.default_rng(seed)
     n_groups = min(n_groups, n)
     level = np.concatenate([np.arange(n_groups), rng.integers(0, n_groups, n - n_groups)])
     y, g, weight = rng.normal(size=(n, 2)), rng.integers(1, 9, n), rng.random(2)
-    some = graph({(0, 1): 1}, n)._replace(strength=g)
-    seating = compiled(communities.new_seating)(some, level, n_groups, np.arange(n), y, weight)
+    seating = compiled(communities.new_seating)(g, level, n_groups, y * np.sqrt(weight))
     alive = np.ones(n_groups, bool)
     while True:
         now = slow.numbered(seating.group.tolist())

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from everclust.core import levels
-from everclust.core.communities import base_nodes, new_graph, new_seating, seat_together
+from everclust.core.communities import base_nodes, mean_seat, new_seating, seat_together
 from everclust.core.topology import NO_CLUSTER
 from everclust.core.valleys import base_labels
 
@@ -11,9 +11,7 @@ from everclust.core.valleys import base_labels
 def seating(compiled):
     """Six nodes on a line, in three groups of two; the hand-overs inside them are 3, 2 and 1."""
     position = np.arange(6.0)[:, None]
-    graph = compiled(new_graph)(np.array([(0, 1, 3), (2, 3, 2), (4, 5, 1)]), 6)
-    group = np.array([0, 0, 1, 1, 2, 2])
-    return compiled(new_seating)(graph, group, 3, np.arange(6), position, np.ones(1))
+    return compiled(new_seating)(np.array([3, 3, 2, 2, 1, 1]), np.array([0, 0, 1, 1, 2, 2]), 3, position)
 
 
 @pytest.fixture
@@ -22,15 +20,10 @@ def seats(compiled):
 
     def find(position, group, strength):
         n, k = len(group), max(group) + 1
-        graph = compiled(new_graph)(np.zeros((0, 3), np.int64), n)
-        graph.strength[:] = strength
         position = np.array(position, float).reshape(n, -1)
-        seating = compiled(new_seating)(
-            graph, np.array(group), k, np.arange(n), position, np.ones(len(position.T))
-        )
-        facing = compiled(levels.new_facing)(seating, np.ones(k, bool))
-        mean = compiled(levels.facing_silhouette)(facing, seating)
-        return seating.seat.tolist(), mean
+        seating = compiled(new_seating)(np.array(strength), np.array(group), k, position)
+        compiled(levels.new_facing)(seating, np.arange(k))
+        return seating.seat.tolist(), compiled(mean_seat)(seating.g, seating.seat)
 
     return find
 
@@ -40,19 +33,18 @@ def test_looking_again_is_looking_at_everything(seed, compiled):
     rng = np.random.default_rng(seed)
     n, k = 40, 9
     group = np.concatenate([np.arange(k), rng.integers(k, size=n - k)])
-    graph = compiled(new_graph)(np.zeros((0, 3), np.int64), n)
-    graph.strength[:] = rng.integers(1, 9, size=n)
-    position, alive = rng.normal(size=(n, 2)), np.ones(k, bool)
-    seating = compiled(new_seating)(graph, group, k, np.arange(n), position, np.ones(2))
-    facing = compiled(levels.new_facing)(seating, alive)
-    while alive.sum() > 2:
-        a, b = sorted(rng.choice(np.flatnonzero(alive), 2, replace=False).tolist())
+    groups = np.arange(k)
+    seating = compiled(new_seating)(rng.integers(1, 9, size=n), group, k, rng.normal(size=(n, 2)))
+    facing = compiled(levels.new_facing)(seating, groups)
+    while len(groups) > 2:
+        a, b = sorted(rng.choice(groups, 2, replace=False).tolist())
         compiled(seat_together)(seating, a, b)
-        alive[b] = False
-        compiled(levels.look_again)(facing, seating, alive, a, b)
-        anew = compiled(levels.new_facing)(seating, alive)
-        assert facing.squared.tolist() == anew.squared.tolist()
-        assert alive[facing.centre].all()
+        groups = groups[groups != b]
+        compiled(levels.look_again)(facing, seating, groups, a, b)
+        found = seating.seat.tolist(), seating.nearest.tolist()
+        anew = compiled(levels.new_facing)(seating, groups)
+        assert found == (seating.seat.tolist(), seating.nearest.tolist())
+        assert facing.centre.tolist() == anew.centre.tolist()
 
 
 def test_nodes_are_seated_as_if_they_faced_their_neighbours(seats):
@@ -93,7 +85,7 @@ def test_only_what_is_worth_more_is_taken(compiled, seating):
 
 def test_likeness(compiled, seating):
     def like(*before):
-        return compiled(levels.likeness)(seating, np.array(before), 3)
+        return compiled(levels.likeness)(seating, np.array(before), np.arange(3))
 
     assert like(2, 2, 0, 0, 1, 1) == 24  # the same groups: all 12 hand-overs stay, seen from either side
     assert like(0, 0, 0, 0, 0, 0) == 12 + 6  # all groups within one; the largest of them in it

@@ -103,6 +103,13 @@ def test_a_clear_valley_inside_of_a_group_is_found(compiled):
     assert compiled(valleys.split)(position[:4], np.array(links[:2])).tolist() == [0] * 4
 
 
+def test_parts_without_a_valley_are_called_like_the_lowest(compiled):
+    name = np.arange(5)
+    for a, b, expected in ((0, 4, [0, 1, 2, 3, 0]), (2, 4, [0, 1, 0, 3, 0]), (1, 3, [0, 1, 0, 1, 0])):
+        compiled(valleys.call_alike)(name, a, b)
+        assert name.tolist() == expected
+
+
 def test_groups_are_split_until_no_valley_is_left(compiled):
     """Modularity has a resolution limit: of many small groups in a row it joins neighbours.
 
@@ -151,7 +158,7 @@ def test_the_best_of_several_numberings_is_taken(compiled):
         best, alike = compiled(new_level)(n), compiled(new_level)(n)
         group, n_groups = compiled(valleys.finest)(position, links, compiled(valleys.numbering)(n, turn))
         cut = compiled(measure)(position, links, group, n_groups)
-        compiled(valleys.merge_down)(position, links, cut, before, group, best, alike)
+        compiled(valleys.merge_down)(position, cut, before, group, best, alike)
         answers[best.worth[0]] = best.group.tolist()
     assert list(answers).index(max(answers)) > 0  # the first numbering is not the best
     assert compiled(valleys.cluster_linked)(position, links, before, 1.0).tolist() == answers[max(answers)]
@@ -166,14 +173,14 @@ def test_links_inside_of_a_group(compiled):
 
 
 def test_open_boundaries_are_merged_first(compiled):
-    alive, mass = np.ones(3, bool), np.array([10.0, 10.0, 10.0])
+    groups, mass = np.arange(3), np.array([10.0, 10.0, 10.0])
     W = np.array([[0.0, 3, 1], [3, 0, 2], [1, 2, 0]])
     E = np.array([[0.0, 5, 5], [5, 0, 1], [5, 1, 0]])
     pair = compiled(valleys.next_pair)
-    assert pair(W, E, mass, alive) == (1, 2)  # the only open one, although 0 and 1 lose less modularity
-    assert pair(W, E + 9, mass, alive) == (0, 1)
-    assert pair(W, E * 0, mass, alive) == (0, 1)  # all open: by how much
-    assert pair(W, E + 9, mass, np.array([True, False, True])) == (0, 2)
+    assert pair(W, E, mass, groups) == (1, 2)  # the only open one, although 0 and 1 lose less modularity
+    assert pair(W, E + 9, mass, groups) == (0, 1)
+    assert pair(W, E * 0, mass, groups) == (0, 1)  # all open: by how much
+    assert pair(W, E + 9, mass, np.array([0, 2])) == (0, 2)
 
 
 def test_unions_add_up(compiled):

@@ -20,9 +20,8 @@ class Cut(NamedTuple):
 
     crossing: np.ndarray  # W: hand-overs
     squares: np.ndarray  # Σ w² over the links that cross
-    n_links: np.ndarray
-    plane: np.ndarray  # E: mean over all planes through either side, the lesser
-    expected: np.ndarray  # geometric mean of E and of what the nodes at the boundary would hand over
+    expected: np.ndarray  # geometric mean of what would cross in all, and at the nodes of the boundary
+    g: np.ndarray  # hand-overs of every node
     mass: np.ndarray  # Σ g of every group
     centre: np.ndarray  # g-weighted
 
@@ -53,25 +52,29 @@ def measure(position, links, group, n_groups):
     cut = new_cut(position, links, group, n_groups)
     inside = sort_by_group(links, group, n_groups)
     at_boundary = count_boundary(links, group, n_groups)
-    g = strengths(links, group.shape[0])
     scratch = np.empty((3, group.shape[0]))
     for a in range(n_groups):
         for b in range(a + 1, n_groups):
             if cut.crossing[a, b] > 0.0:
-                u = direction(cut.centre[a], cut.centre[b])
-                plane_a, node_a = flow(position, links, g, inside, a, u, scratch)
-                plane_b, node_b = flow(position, links, g, inside, b, u, scratch)
-                plane = min(plane_a, plane_b)
-                per_node = min(node_a, node_b) * (at_boundary[a, b] + at_boundary[b, a]) / 2.0
-                cut.plane[a, b] = cut.plane[b, a] = plane
+                plane, per_node = homogeneous(position, links, cut, inside, a, b, scratch)
+                per_node *= (at_boundary[a, b] + at_boundary[b, a]) / 2.0
                 cut.expected[a, b] = cut.expected[b, a] = math.sqrt(plane * per_node)
     return cut
 
 
 @jit_allocating
+def homogeneous(position, links, cut, inside, a, b, scratch):  # INOUT scratch
+    """What would cross if both groups were one cloud: in all, and per node at the boundary."""
+    u = direction(cut.centre[a], cut.centre[b])
+    plane_a, node_a = flow(position, links, cut.g, inside, a, u, scratch)
+    plane_b, node_b = flow(position, links, cut.g, inside, b, u, scratch)
+    return min(plane_a, plane_b), min(node_a, node_b)
+
+
+@jit_allocating
 def new_cut(position, links, group, n_groups):
     """What crosses, and where the groups are."""
-    pairs = np.zeros((5, n_groups, n_groups))
+    pairs = np.zeros((3, n_groups, n_groups))
     g = strengths(links, group.shape[0])
     mass, centre = np.zeros(n_groups), np.zeros((n_groups, position.shape[1]))
     for k in range(group.shape[0]):
@@ -84,10 +87,10 @@ def new_cut(position, links, group, n_groups):
         i, j, count = links[e, 0], links[e, 1], links[e, 2]
         a, b = group[i], group[j]
         if a != b:
-            for row, value in enumerate((float(count), float(count) * count, 1.0)):
+            for row, value in enumerate((float(count), float(count) * count)):
                 pairs[row, a, b] += value
                 pairs[row, b, a] = pairs[row, a, b]
-    return Cut(pairs[0], pairs[1], pairs[2], pairs[3], pairs[4], mass, centre)
+    return Cut(pairs[0], pairs[1], pairs[2], g, mass, centre)
 
 
 @jit_allocating
@@ -120,8 +123,10 @@ def count_boundary(links, group, n_groups):
 def direction(a, b):
     """Unit vector from a to b, or zero."""
     u = b - a
-    length = math.sqrt((u * u).sum())
-    return u / length if length > 0.0 else u
+    length = math.sqrt(dot(u, u))
+    for j in range(u.shape[0]):
+        u[j] = u[j] / length if length > 0.0 else 0.0
+    return u
 
 
 @jit
@@ -176,25 +181,3 @@ def project(position, g, inside, c, u, x):  # INOUT x
         mean += delta * g[k] / weight
         squares += g[k] * delta * (x[k] - mean)
     return squares / weight
-
-
-@jit_allocating
-def joined(links_between):
-    """Connected component of every group, numbered in order, from a matrix of who is linked."""
-    n = links_between.shape[0]
-    label = np.full(n, -1)
-    stack = np.empty(n, np.int64)
-    n_found = 0
-    for start in range(n):
-        if label[start] >= 0:
-            continue
-        label[start], stack[0], height = n_found, start, 1
-        while height > 0:
-            height -= 1
-            a = stack[height]
-            for b in range(n):
-                if links_between[a, b] and label[b] < 0:
-                    label[b], stack[height] = n_found, b
-                    height += 1
-        n_found += 1
-    return label

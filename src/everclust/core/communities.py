@@ -134,11 +134,12 @@ def move_all(graph, group):  # INOUT group
     for i in range(n):
         mass[group[i]] += graph.strength[i]
     towards = np.zeros(n, np.int64)  # w(i → c), zero between two uses
+    linked = np.empty(n, np.int64)
     has_moved = False
     for _ in range(MOST_PASSES):
         n_moves = 0
         for i in range(n):
-            n_moves += move(graph, group, mass, towards, total, i)
+            n_moves += move(graph, group, mass, towards, linked, total, i)
         if n_moves == 0:
             break
         has_moved = True
@@ -146,21 +147,23 @@ def move_all(graph, group):  # INOUT group
 
 
 @jit
-def move(graph, group, mass, towards, total, i):  # INOUT group, mass, towards
+def move(graph, group, mass, towards, linked, total, i):  # INOUT group, mass, towards, linked
     """Node i joins the linked group it gains most by, lowest label on ties, if that beats staying."""
-    row = range(graph.start[i], graph.start[i + 1])
-    for e in row:
-        towards[group[graph.other[e]]] += graph.amount[e]
+    n_linked = 0
+    for e in range(graph.start[i], graph.start[i + 1]):
+        c = group[graph.other[e]]
+        if towards[c] == 0:
+            linked[n_linked] = c
+            n_linked += 1
+        towards[c] += graph.amount[e]
     home, g = group[i], graph.strength[i]
     mass[home] -= g
     best, most = home, towards[home] * total - g * mass[home]
-    for e in row:
-        c = group[graph.other[e]]
+    for c in linked[:n_linked]:
         gain = towards[c] * total - g * mass[c]
         if gain > most or (gain == most and best != home and c < best):
             best, most = c, gain
-    for e in row:
-        towards[group[graph.other[e]]] = 0
+        towards[c] = 0
     mass[best] += g
     group[i] = best
     return best != home
@@ -288,63 +291,53 @@ def merge(path, a, b):  # INOUT path
 class Seating(NamedTuple):
     """How the linked nodes sit among the centres of their groups."""
 
-    position: np.ndarray  # of the linked nodes
     g: np.ndarray
     group: np.ndarray
     size: np.ndarray  # nodes of every group
     mass: np.ndarray  # Σ g of every group
     centre: np.ndarray
-    away: np.ndarray  # distance of every centre to every node
-    nearest: np.ndarray  # distance of every node to the nearest centre of another group
+    away: np.ndarray  # squared distance of every node to every centre
+    nearest: np.ndarray  # squared distance of every node to the nearest centre of another group
     seat: np.ndarray  # (b − a)/max(a, b) of every node
-    weight: np.ndarray  # ω
 
 
 @jit_allocating
-def new_seating(graph, group, n_groups, linked, prototype, weight):
+def new_seating(g, group, n_groups, position):
     """Centres are g-weighted means."""
-    n = linked.shape[0]
+    n = position.shape[0]
     seating = Seating(
-        prototype[linked],
-        graph.strength[linked].astype(np.float64),
-        group[linked],
+        g.astype(np.float64),
+        group.copy(),
         np.zeros(n_groups, np.int64),
         np.zeros(n_groups),
-        np.zeros((n_groups, prototype.shape[1])),
-        np.empty((n_groups, n)),
+        np.zeros((n_groups, position.shape[1])),
+        np.empty((n, n_groups)),
         np.empty(n),
         np.empty(n),
-        weight,
     )
     for i in range(n):
-        a = seating.group[i]
+        a = group[i]
         seating.size[a] += 1
-        seating.mass[a] += seating.g[i]
+        seating.mass[a] += g[i]
     for i in range(n):
-        a = seating.group[i]
-        for j in range(prototype.shape[1]):
-            seating.centre[a, j] += seating.g[i] / seating.mass[a] * seating.position[i, j]
-    for a in range(n_groups):
-        measure_centre(seating, a)
+        a = group[i]
+        share = g[i] / seating.mass[a]
+        for j in range(position.shape[1]):
+            seating.centre[a, j] += share * position[i, j]
+    for i in range(n):
+        for a in range(n_groups):
+            seating.away[i, a] = quick_square(position[i], seating.centre[a])
     return seating
 
 
-def _quick_distance(a, b, weight):
+def _quick_square(a, b):
     total = 0.0
     for j in range(a.shape[0]):
-        difference = a[j] - b[j]
-        total += difference * difference * weight[j]
-    return math.sqrt(total)
+        total += (a[j] - b[j]) * (a[j] - b[j])
+    return total
 
 
-quick_distance = jit(_quick_distance, COARSE)  # for means over many nodes, which no single bit decides
-
-
-@jit
-def measure_centre(seating, a):  # INOUT seating.away
-    """Distances to one centre."""
-    for i in range(seating.g.shape[0]):
-        seating.away[a, i] = quick_distance(seating.position[i], seating.centre[a], seating.weight)
+quick_square = jit(_quick_square, COARSE)  # for means over many nodes, which no single bit decides
 
 
 @jit
@@ -352,56 +345,58 @@ def seat_together(seating, a, b):  # INOUT seating
     """Group b joins group a. Distances to the new centre follow from those to the old ones (Stewart)."""
     mass = seating.mass[a] + seating.mass[b]
     p, q = seating.mass[a] / mass, seating.mass[b] / mass
-    apart = quick_distance(seating.centre[a], seating.centre[b], seating.weight)
+    apart = p * q * quick_square(seating.centre[a], seating.centre[b])
     for j in range(seating.centre.shape[1]):
         seating.centre[a, j] = p * seating.centre[a, j] + q * seating.centre[b, j]
     seating.mass[a] = mass
     seating.size[a] += seating.size[b]
-    to_a, to_b = seating.away[a], seating.away[b]
     for i in range(seating.group.shape[0]):
         if seating.group[i] == b:
             seating.group[i] = a
-        squared = p * to_a[i] * to_a[i] + q * to_b[i] * to_b[i] - p * q * apart * apart
-        to_a[i] = math.sqrt(max(squared, 0.0))
+        seating.away[i, a] = max(p * seating.away[i, a] + q * seating.away[i, b] - apart, 0.0)
 
 
 @jit
 def silhouette(seating, alive):  # INOUT seating.nearest, seating.seat
     """Simplified silhouette: Σ g_i·(b_i − a_i)/max(a_i, b_i) / Σ g_i."""
     for i in range(seating.g.shape[0]):
-        seating.nearest[i] = np.inf
-    for a in range(alive.shape[0]):
-        if alive[a]:
-            compare(seating.nearest, seating.away[a], seating.group, a)
-    return mean_seat(seating)
+        nearest = np.inf
+        for a in range(alive.shape[0]):
+            if alive[a] and a != seating.group[i]:
+                nearest = min(nearest, seating.away[i, a])
+        seat(seating, i, nearest)
+    return mean_seat(seating.g, seating.seat)
 
 
 @jit
-def mean_seat(seating):  # INOUT seating.seat
-    """How well nodes sit, given the distance of each to the nearest centre of another group."""
+def seat(seating, i, nearest):  # INOUT seating.nearest, seating.seat
+    """How well a node sits, given its squared distance to the nearest centre of another group."""
+    home = seating.group[i]
+    own = seating.away[i, home] if seating.size[home] > 1 else 0.0
+    seating.nearest[i] = nearest
+    if own < nearest:
+        seating.seat[i] = 1.0 - math.sqrt(own / nearest)
+    else:
+        seating.seat[i] = math.sqrt(nearest / own) - 1.0 if own > nearest else 0.0
+
+
+def _mean_seat(g, seat):
     total, weights = 0.0, 0.0
-    for i in range(seating.g.shape[0]):
-        home, nearest = seating.group[i], seating.nearest[i]
-        own = seating.away[home, i] if seating.size[home] > 1 else 0.0
-        seating.seat[i] = (nearest - own) / max(own, nearest) if own != nearest else 0.0
-        total += seating.g[i] * seating.seat[i]
-        weights += seating.g[i]
+    for i in range(g.shape[0]):
+        total += g[i] * seat[i]
+        weights += g[i]
     return total / weights
 
 
-@jit
-def compare(nearest, away, group, a):  # INOUT nearest
-    """Centre a is nearer to some nodes of other groups. Many of them in one go, since none is left out."""
-    for i in range(nearest.shape[0]):
-        here = np.inf if group[i] == a else away[i]
-        nearest[i] = here if here < nearest[i] else nearest[i]
+mean_seat = jit(_mean_seat, COARSE)
 
 
 @jit_allocating
 def choose_level(graph, group, n_groups, linked, prototype, weight):  # INOUT group
     """Merge down to two groups and go back to the level where the nodes sit best, the finest on ties."""
     path = new_path(graph, group, n_groups)
-    seating = new_seating(graph, group, n_groups, linked, prototype, weight)
+    position = prototype[linked] * np.sqrt(weight)
+    seating = new_seating(graph.strength[linked], group[linked], n_groups, position)
     best = -math.inf
     n_left = n_groups
     while True:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .communities import mean_seat, quick_distance
+from .communities import quick_square, seat
 from .jit import jit, jit_allocating
 from .topology import NO_CLUSTER
 
@@ -30,73 +30,65 @@ def share_known(n_seen: int) -> float:
 def measure_between(seating, between, a):  # INOUT between
     """Squared distances of one centre to the others."""
     for b in range(between.shape[0]):
-        away = quick_distance(seating.centre[a], seating.centre[b], seating.weight)
-        between[a, b] = between[b, a] = away * away
+        between[a, b] = between[b, a] = quick_square(seating.centre[a], seating.centre[b])
 
 
 class Facing(NamedTuple):
     """Which centre of another group every node faces, by itself or by its mirror image in its own centre."""
 
     between: np.ndarray  # squared distances of centres
-    squared: np.ndarray  # squared distance of every node, or of its mirror image, to the centre it faces
-    centre: np.ndarray  # whose that is
+    centre: np.ndarray  # which one every node faces
 
 
 @jit_allocating
-def new_facing(seating, alive):
+def new_facing(seating, groups):  # INOUT seating
     """All centres are looked at from all nodes."""
-    n_groups, n = alive.shape[0], seating.group.shape[0]
-    facing = Facing(np.empty((n_groups, n_groups)), np.empty(n), np.zeros(n, np.int64))
+    n_groups, n = seating.size.shape[0], seating.group.shape[0]
+    facing = Facing(np.empty((n_groups, n_groups)), np.empty(n, np.int64))
     for a in range(n_groups):
         measure_between(seating, facing.between, a)
     for i in range(n):
-        look_around(facing, seating, alive, i)
+        look_around(facing, seating, groups, i)
     return facing
 
 
 @jit
-def face(facing, seating, c, i):
+def look_around(facing, seating, groups, i):  # INOUT facing.centre, seating
+    """From one node to the centres of all other groups."""
+    home = seating.group[i]
+    away, between = seating.away[i], facing.between[home]
+    nearest, centre = np.inf, -1
+    for c in groups:
+        squared = face(away[home], between[c], away[c])
+        if c != home and squared < nearest:
+            nearest, centre = squared, c
+    facing.centre[i] = centre
+    seat(seating, i, nearest)
+
+
+@jit
+def face(own, between, here):
     """Squared distance of a node or of its mirror image to a centre, the lesser.
 
     With the centre at D and the node at v, as seen from its own centre, |v − D|² + |−v − D|² is
     2|v|² + 2|D|².
     """
-    home = seating.group[i]
-    here = seating.away[c, i] * seating.away[c, i]
-    own = seating.away[home, i] * seating.away[home, i]
-    return min(here, 2.0 * (own + facing.between[c, home]) - here)
+    return max(min(here, 2.0 * (own + between) - here), 0.0)
 
 
 @jit
-def look_around(facing, seating, alive, i):  # INOUT facing.squared, facing.centre
-    """From one node to the centres of all other groups."""
-    facing.squared[i] = np.inf
-    for c in range(alive.shape[0]):
-        if alive[c] and c != seating.group[i]:
-            squared = face(facing, seating, c, i)
-            if squared < facing.squared[i]:
-                facing.squared[i], facing.centre[i] = squared, c
-
-
-@jit
-def look_again(facing, seating, alive, a, b):  # INOUT facing
+def look_again(facing, seating, groups, a, b):  # INOUT facing, seating
     """Group b has joined group a: who has moved with them, or faced one of them, looks around."""
     measure_between(seating, facing.between, a)
-    for i in range(facing.squared.shape[0]):
-        if seating.group[i] == a or facing.centre[i] in (a, b):
-            look_around(facing, seating, alive, i)
+    for i in range(facing.centre.shape[0]):
+        home = seating.group[i]
+        if home == a or facing.centre[i] in (a, b):
+            look_around(facing, seating, groups, i)
         else:
-            squared = face(facing, seating, a, i)
-            if squared < facing.squared[i]:
-                facing.squared[i], facing.centre[i] = squared, a
-
-
-@jit
-def facing_silhouette(facing, seating):  # INOUT seating.nearest, seating.seat
-    """Mean of (b − a)/max(a, b), weighted with g: b is the distance to the centre that a node faces."""
-    for i in range(facing.squared.shape[0]):
-        seating.nearest[i] = math.sqrt(max(facing.squared[i], 0.0))
-    return mean_seat(seating)
+            squared = face(seating.away[i, home], facing.between[a, home], seating.away[i, a])
+            if squared < seating.nearest[i]:
+                facing.centre[i] = a
+                seat(seating, i, squared)
 
 
 class Level(NamedTuple):
@@ -124,8 +116,9 @@ def consider(level, seating, worth):  # INOUT level
 
 
 @jit_allocating
-def likeness(seating, before, n_groups):
+def likeness(seating, before, groups):
     """Hand-overs of nodes that stay with the largest part of their group, seen from either side."""
+    n_groups = seating.size.shape[0]
     common = np.zeros((before.max() + 1, n_groups))
     for i in range(before.shape[0]):
         if before[i] != NO_CLUSTER:
@@ -134,7 +127,7 @@ def likeness(seating, before, n_groups):
     total = 0.0
     for c in range(common.shape[0]):
         most = 0.0
-        for a in range(n_groups):
+        for a in groups:
             most = max(most, common[c, a])
             largest[a] = max(largest[a], common[c, a])
         total += most

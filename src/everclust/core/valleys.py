@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from .boundaries import joined, measure, sort_by_group, strengths
+from .boundaries import homogeneous, measure, new_cut, sort_by_group, strengths
 from .communities import (
     FEWEST_LINKED,
     by_modularity,
@@ -19,6 +19,7 @@ from .communities import (
     label_others,
     links_of,
     louvain,
+    mean_seat,
     new_graph,
     new_seating,
     seat_together,
@@ -26,7 +27,6 @@ from .communities import (
 from .jit import jit, jit_allocating, kernel
 from .levels import (
     consider,
-    facing_silhouette,
     is_clearly_better,
     likeness,
     look_again,
@@ -91,7 +91,7 @@ def cluster_linked(position, links, before, known):
         group, n_groups = finest(position, links, numbering(n, turn))
         if n_groups > 1:
             cut = measure(position, links, group, n_groups)
-            merge_down(position, links, cut, before, group, best, alike)
+            merge_down(position, cut, before, group, best, alike)
     g = strengths(links, n)
     stays = alike.worth[0] > 0.0 and not is_clearly_better(g, best.seat, alike.seat, known)
     return alike.group if stays else best.group
@@ -167,54 +167,62 @@ def split(position, links):
     n_parts = close_up(part, np.arange(n))
     if n_parts < 2:
         return whole
-    cut = measure(position, links, part, n_parts)
-    unclear = np.zeros((n_parts, n_parts), np.bool_)
+    cut, inside = new_cut(position, links, part, n_parts), sort_by_group(links, part, n_parts)
+    scratch = np.empty((3, n))
+    united = np.arange(n_parts)
     for a in range(n_parts):
-        for b in range(n_parts):
-            most = cut.crossing[a, b] + math.sqrt(cut.squares[a, b])
-            unclear[a, b] = cut.crossing[a, b] > 0.0 and most >= cut.plane[a, b]
-    return joined(unclear)[part]
-
-
-@jit_allocating
-def merge_down(position, links, cut, before, group, best, alike):  # INOUT best, alike
-    """Merge down to two groups and look at every level: do nodes sit well, and is it like before?"""
-    n = n_left = cut.mass.shape[0]
-    W, E, mass = cut.crossing.copy(), cut.expected.copy(), cut.mass.copy()
-    alive = np.ones(n, np.bool_)
-    graph = new_graph(links, group.shape[0])
-    everybody, plain = np.arange(group.shape[0]), np.ones(position.shape[1])
-    seating = new_seating(graph, group, n, everybody, position, plain)
-    facing = new_facing(seating, alive)
-    while True:
-        consider(best, seating, facing_silhouette(facing, seating))
-        consider(alike, seating, likeness(seating, before, n))
-        if n_left == 2:
-            return
-        a, b = next_pair(W, E, mass, alive)
-        unite(W, a, b)
-        unite(E, a, b)
-        mass[a], mass[b] = mass[a] + mass[b], 0.0
-        alive[b] = False
-        seat_together(seating, a, b)
-        look_again(facing, seating, alive, a, b)
-        n_left -= 1
+        for b in range(a + 1, n_parts):
+            if cut.crossing[a, b] > 0.0 and united[a] != united[b]:
+                plane, _ = homogeneous(position, links, cut, inside, a, b, scratch)
+                if cut.crossing[a, b] + math.sqrt(cut.squares[a, b]) >= plane:
+                    call_alike(united, a, b)
+    close_up(united, np.arange(n_parts))
+    return united[part]
 
 
 @jit
-def next_pair(W, E, mass, alive):
+def call_alike(name, a, b):  # INOUT name
+    """All that are named like a or b are named like the lower one."""
+    low, high = min(name[a], name[b]), max(name[a], name[b])
+    for k in range(name.shape[0]):
+        if name[k] == high:
+            name[k] = low
+
+
+@jit_allocating
+def merge_down(position, cut, before, group, best, alike):  # INOUT best, alike
+    """Merge down to two groups and look at every level: do nodes sit well, and is it like before?"""
+    n = cut.mass.shape[0]
+    W, E, mass = cut.crossing.copy(), cut.expected.copy(), cut.mass.copy()
+    groups = np.arange(n)
+    seating = new_seating(cut.g, group, n, position)
+    facing = new_facing(seating, groups)
+    while True:
+        consider(best, seating, mean_seat(seating.g, seating.seat))
+        consider(alike, seating, likeness(seating, before, groups))
+        if groups.shape[0] == 2:
+            return
+        a, b = next_pair(W, E, mass, groups)
+        unite(W, a, b)
+        unite(E, a, b)
+        mass[a], mass[b] = mass[a] + mass[b], 0.0
+        groups = groups[groups != b]
+        seat_together(seating, a, b)
+        look_again(facing, seating, groups, a, b)
+
+
+@jit
+def next_pair(W, E, mass, groups):
     """The open boundary that most exceeds its expectation; without one, the least loss of modularity."""
-    n, total = mass.shape[0], mass.sum()
+    total = mass.sum()
     best = (0, 0)
     most, any_open = -math.inf, False
-    for a in range(n):
-        for b in range(a + 1, n):
-            if not (alive[a] and alive[b]):
-                continue
+    for m, a in enumerate(groups):
+        for b in groups[m + 1 :]:
             open_here = W[a, b] > 0.0 and W[a, b] > E[a, b]
             if any_open and not open_here:
                 continue
-            gain = W[a, b] - E[a, b] if open_here else W[a, b] - mass[a] * mass[b] / total
+            gain = W[a, b] - E[a, b] if open_here else W[a, b] * total - mass[a] * mass[b]
             if gain > most or (open_here and not any_open):
                 best, most = (a, b), gain
             any_open = any_open or open_here
