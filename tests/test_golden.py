@@ -8,7 +8,7 @@ import pytest
 
 from everclust.core import readings
 from everclust.core.clusters import assign, components, edges, read_out
-from everclust.core.communities import base_nodes, by_modularity
+from everclust.core.communities import base_nodes, by_modularity, links_of
 from everclust.core.handovers import handovers
 from everclust.core.learn import learn
 from everclust.core.spread import WEIGHT
@@ -78,7 +78,7 @@ def test_handover_trace(trace, data_set):
 
     base = base_nodes(state)
     np.testing.assert_array_equal(base, golden["base"])
-    label = by_modularity(state, base)
+    label = by_modularity(state, base, links_of(state, base))
     assert _same_grouping(label, golden["base_labels"])
     winner, nearness = np.empty(len(X), np.int64), np.empty(len(X))
     assign(read_out(state, base, by_scale=False), X, winner, nearness)

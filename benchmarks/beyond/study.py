@@ -148,7 +148,7 @@ def watch(X, y, setting, seed, answers):
 
 def by_modularity(state, base, before, share):
     """The read-out of the specification: labels of nodes, and how rows are labelled."""
-    label = communities.by_modularity(state, base)
+    label = communities.by_modularity(state, base, links_of(state, base))
     prototype, weight = state.prototype[base], state.feature[WEIGHT].copy()
     return label, lambda X: label[runs.nearest(X, prototype, weight)]
 

@@ -14,7 +14,7 @@ from .archive import (
     restore_chronicle,
     restore_communities,
 )
-from .core.communities import base_nodes
+from .core.communities import base_nodes, links_of
 from .core.learn import learn
 from .core.levels import DECISION_INTERVAL
 from .core.portable import Arrays, export, restore
@@ -91,7 +91,7 @@ class Learner:
     def decide(self) -> None:
         """Give the communities their ids."""
         clock, base = clock_of(self.state), base_nodes(self.state)
-        group = base_labels(self.state, base, self.reading.valleys)
+        group = base_labels(self.state, base, links_of(self.state, base), self.reading.valleys)
         nodes = self.state.node
         inherited = succeed(nodes["community"][base], group, nodes["usage"][base], int(clock.next_community))
         ids = inherited.group_ids[group]

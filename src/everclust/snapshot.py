@@ -62,11 +62,10 @@ def take_snapshot(
     clock = clock_of(state)
     nodes = state.node[: clock.n_nodes]
     if communities_since is None:
-        taking_part, group, ids, since = _components(state)
+        taking_part, group, ids, since, voice = _components(state)
     else:
-        taking_part, group, ids, since = _communities(state, communities_since, valleys)
+        taking_part, group, ids, since, voice = _communities(state, communities_since, valleys)
     handover = communities_since is not None
-    by_vote = handover and valleys
     snapshot = Snapshot(
         n_samples_seen=int(clock.n_seen),
         interval=int(clock.interval),
@@ -85,7 +84,7 @@ def take_snapshot(
         # σ only records how old a node is: communities are won by plain distance.
         candidates=read_out(state, taking_part, by_scale=not handover),
         handover=handover,
-        voices=voices(links_of(state, taking_part), ids[taking_part]) if by_vote else np.empty(0),
+        voices=voice,
         mean=state.feature[MEAN].copy(),
         deviation=np.sqrt(state.feature[SQUARE_SUM] / max(int(clock.n_seen) - 1, 1)),
     )
@@ -95,9 +94,8 @@ def take_snapshot(
     return snapshot
 
 
-Clusters = tuple[
-    np.ndarray, np.ndarray, np.ndarray, np.ndarray
-]  # nodes that take part; of all: group, id, since
+# Nodes that take part; of all: group, id, since; voices of those that take part.
+Clusters = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 def _components(state: State) -> Clusters:
@@ -110,18 +108,20 @@ def _components(state: State) -> Clusters:
         since[named] = state.seat["since"][state.seat["home"][state.node["seat"][named]]]
     else:
         ids[:] = clock.provisional
-    return candidates(state), components(state), ids, since
+    return candidates(state), components(state), ids, since, np.empty(0)
 
 
 def _communities(state: State, known_since: Mapping[int, int], valleys: bool) -> Clusters:
     """The present read-out, carried over to the ids that were decided about last."""
-    clock, base = clock_of(state), base_nodes(state)
-    label, nodes = base_labels(state, base, valleys), state.node
+    clock, nodes, base = clock_of(state), state.node, base_nodes(state)
+    n_nodes, now, links = int(clock.n_nodes), int(clock.n_seen), links_of(state, base)
+    label = base_labels(state, base, links, valleys)
     inherited = succeed(nodes["community"][base], label, nodes["usage"][base], int(clock.next_community))
-    ids, since = np.full(clock.n_nodes, NO_CLUSTER), np.zeros(clock.n_nodes, np.int64)
+    ids, since = np.full(n_nodes, NO_CLUSTER), np.zeros(n_nodes, np.int64)
     ids[base] = inherited.group_ids[label]
-    since[base] = [known_since.get(c, int(clock.n_seen)) for c in ids[base].tolist()]
-    return base, named_by_lowest(base, label, int(clock.n_nodes)), ids, since
+    since[base] = np.array([known_since.get(c, now) for c in inherited.group_ids.tolist()])[label]
+    voice = voices(links, label) if valleys else np.empty(0)
+    return base, named_by_lowest(base, label, n_nodes), ids, since, voice
 
 
 def winners_first(snapshot: Snapshot, found: np.ndarray) -> np.ndarray:

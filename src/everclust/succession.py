@@ -56,12 +56,13 @@ def succeed(old: np.ndarray, group: np.ndarray, usage: np.ndarray, next_id: int)
     shared = np.zeros((len(ids), n_groups), np.int64)
     np.add.at(shared, (place, group[known]), usage[known])
     group_ids = np.full(n_groups, NO_CLUSTER)
-    heirs = []
-    for i, share in enumerate(shared):
-        mine = [r for r in np.flatnonzero(share).tolist() if shared[:, r].argmax() == i]
-        heirs.append(sorted(mine, key=lambda r: (-share[r], r)))
+    heirs: list[list[int]] = [[] for _ in ids]
+    for r in np.lexsort((np.arange(n_groups), -shared.max(axis=0, initial=0))).tolist():
+        if shared[:, r].any():
+            heirs[shared[:, r].argmax()].append(r)
+    for i, mine in enumerate(heirs):
         if mine:
-            group_ids[heirs[-1][0]] = ids[i]
+            group_ids[mine[0]] = ids[i]
     new = np.flatnonzero(group_ids == NO_CLUSTER)
     group_ids[new] = next_id + np.arange(len(new))
     return Succession(group_ids, next_id + len(new), ids, shared, heirs)

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 import handover_oracle as slow
 from everclust.core import communities
-from everclust.core.communities import by_modularity
+from everclust.core.communities import by_modularity, links_of
 
 # The graphs of test_handover_oracle.py, where the answers are worked out.
 TRIANGLES = {(0, 1): 5, (0, 2): 5, (1, 2): 5, (2, 3): 1, (3, 4): 5, (3, 5): 5, (4, 5): 5}
@@ -44,7 +44,7 @@ def labels(model):
             y, handover=handover, usage=usage or [2] * len(y), weight=weight, n_seen=10**6, interval=2
         )
         base = communities.base_nodes(state)
-        return by_modularity(state, base).tolist()
+        return by_modularity(state, base, links_of(state, base)).tolist()
 
     return find
 

@@ -42,7 +42,9 @@ def test_nodes_are_found_by_births_near_and_far_apart(model, monkeypatch):
     assert handovers.handovers(state).tolist() == found == [[0, 1, 3], [0, 3, 2], [2, 3, 1]]
 
 
-def test_pairs_of_dropped_nodes_are_forgotten(model, compiled):
+@pytest.mark.parametrize("far_apart", [handovers.FAR_APART, 1])
+def test_pairs_of_dropped_nodes_are_forgotten(far_apart, model, compiled, monkeypatch):
+    monkeypatch.setattr(handovers, "FAR_APART", far_apart)
     # Three nodes were used once, and Λ = 2 of them stay: node 0 goes, and the others move up.
     state = model(
         [*NODES, [40]],

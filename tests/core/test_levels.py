@@ -128,7 +128,7 @@ def test_the_last_answer_stays_if_it_is_as_good_but_for_chance(model, gap, alone
 
     def labels(before):
         state = model(position, handover=links, usage=[2] * 12, n_seen=10**6, community=before)
-        return base_labels(state, base_nodes(state)).tolist()
+        return base_labels(state, base_nodes(state), np.array(links)).tolist()
 
     assert labels([NO_CLUSTER] * 12) == alone
     assert labels(THREE) == after_three
@@ -142,7 +142,7 @@ def test_the_last_answer_stays_if_it_is_as_good_but_for_chance(model, gap, alone
 def test_an_answer_that_knew_nothing_does_not_stay(model, n_seen, stays):
     position, links = row(9)
     state = model(position, handover=links, usage=[2] * 12, n_seen=n_seen, community=THREE)
-    assert base_labels(state, base_nodes(state)).tolist() == (THREE if stays else TWO)
+    assert base_labels(state, base_nodes(state), np.array(links)).tolist() == (THREE if stays else TWO)
 
 
 def test_how_much_of_the_samples_was_known():

@@ -25,7 +25,8 @@ def labels(model):
         position = np.array(position, float).reshape(len(position), -1)
         usage = fields.pop("usage", [2] * len(position))
         state = model(position, handover=handover, usage=usage, n_seen=10**6, **fields)
-        return valleys.base_labels(state, base_nodes(state)).tolist()
+        base = base_nodes(state)
+        return valleys.base_labels(state, base, links_of(state, base)).tolist()
 
     return find
 
@@ -38,7 +39,7 @@ def blobs(rng, n, centres, d=2):
 def read_out(X):
     state = learn(new_state(X.shape[1]), X)
     base = base_nodes(state)
-    return state, base, valleys.base_labels(state, base)
+    return state, base, valleys.base_labels(state, base, links_of(state, base))
 
 
 def test_two_triangles_far_apart(labels):
@@ -74,7 +75,9 @@ def test_without_valleys_it_is_modularity(model):
     X = blobs(np.random.default_rng(3), 400, [[0, 0], [9, 0], [0, 9]])
     state = learn(new_state(2), X)
     base = base_nodes(state)
-    assert np.array_equal(valleys.base_labels(state, base, valleys=False), by_modularity(state, base))
+    links = links_of(state, base)
+    label = valleys.base_labels(state, base, links, valleys=False)
+    assert np.array_equal(label, by_modularity(state, base, links))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -291,4 +294,4 @@ def test_digits_against_the_slow_rules(order):
     for _ in range(2):  # without an answer before, and with one that is nearly the same
         links = links_of(state, base)
         check(state.prototype[base], [2] * len(base), links, state.feature[WEIGHT], before, 0.5)
-        before = valleys.base_labels(state, base) // 2
+        before = valleys.base_labels(state, base, links) // 2

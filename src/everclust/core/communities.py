@@ -54,10 +54,10 @@ def links_of(state: State, base: np.ndarray) -> np.ndarray:
     return np.stack([first[inside], second[inside], _bounded(count[inside])], axis=1)
 
 
-def by_modularity(state: State, base: np.ndarray) -> np.ndarray:
+def by_modularity(state: State, base: np.ndarray, links: np.ndarray) -> np.ndarray:
     """Community of every node in the base, numbered in the order of their lowest linked nodes."""
     label = np.zeros(len(base), np.int64)
-    find_communities(state.prototype[base], state.feature[WEIGHT], links_of(state, base), label)
+    find_communities(state.prototype[base], state.feature[WEIGHT], links, label)
     return label
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from .jit import jit, kernel, record
 from .pairs import scatter
 from .reference import refer
+from .topology import NOBODY
 
 if TYPE_CHECKING:
     from .state import State
@@ -64,9 +65,8 @@ def table_of(pairs: np.ndarray) -> np.ndarray:
 
 def between_nodes(state: State) -> np.ndarray:
     """Rows (a, b, count) of the table without those of dropped nodes."""
-    used = np.flatnonzero(state.handover["count"])
-    rows = np.stack([state.handover[name][used] for name in ("a", "b", "count")], axis=1)
-    return rows[np.isin(rows[:, :2], _births(state)).all(axis=1)]
+    rows = _entries(state)
+    return rows[(_nodes(_births(state), rows[:, :2]) != NOBODY).all(axis=1)]
 
 
 def worth_keeping(state: State) -> np.ndarray:
@@ -76,21 +76,31 @@ def worth_keeping(state: State) -> np.ndarray:
     return table_of(between_nodes(state))
 
 
+def _entries(state: State) -> np.ndarray:
+    used = np.flatnonzero(state.handover["count"])
+    return np.stack([state.handover[name][used] for name in ("a", "b", "count")], axis=1)
+
+
 def _births(state: State) -> np.ndarray:
     return state.node["birth"][: state.clock["n_nodes"][0]].copy()  # they rise with the node number
 
 
 def _nodes(births: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Nodes of those births, which are among them."""
-    if len(wanted) == 0 or births[-1] - births[0] > FAR_APART:
-        return np.searchsorted(births, wanted)
-    node = np.empty(births[-1] - births[0] + 1, np.int64)  # looked up in a tenth of the time
-    node[births - births[0]] = np.arange(len(births))
-    return node[wanted - births[0]]
+    """Nodes of those births, or NOBODY where they have been dropped."""
+    first, span = births[0], births[-1] - births[0]
+    if span > FAR_APART:
+        node = np.minimum(np.searchsorted(births, wanted), len(births) - 1)
+        return np.where(births[node] == wanted, node, NOBODY)
+    node = np.full(span + 2, NOBODY)  # looked up in a tenth of the time; the last place is for all others
+    node[births - first] = np.arange(len(births))
+    return node[np.where((wanted < first) | (wanted > first + span), span + 1, wanted - first)]
 
 
 def handovers(state: State) -> np.ndarray:
     """(i, j, count) of every pair of nodes with hand-overs, i < j, sorted."""
-    births, rows = _births(state), between_nodes(state)
-    i, j = _nodes(births, rows[:, :2]).T
-    return np.stack([i, j, rows[:, 2]], axis=1)[np.argsort(i * len(births) + j)]
+    births, rows = _births(state), _entries(state)
+    if len(rows) == 0:
+        return rows
+    rows[:, :2] = _nodes(births, rows[:, :2])
+    rows = rows[(rows[:, :2] != NOBODY).all(axis=1)]
+    return rows[np.argsort(rows[:, 0] * len(births) + rows[:, 1])]

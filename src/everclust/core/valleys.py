@@ -17,7 +17,6 @@ from .communities import (
     close_up,
     label_linked,
     label_others,
-    links_of,
     louvain,
     mean_seat,
     new_graph,
@@ -43,13 +42,13 @@ MOST_NODES = 1000  # in all numberings together: a read-out takes no longer than
 GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 
 
-def base_labels(state: State, base: np.ndarray, valleys: bool = True) -> np.ndarray:
+def base_labels(state: State, base: np.ndarray, links: np.ndarray, valleys: bool = True) -> np.ndarray:
     """Cluster of every node in the base, numbered in the order of their lowest nodes."""
     if not valleys:
-        return by_modularity(state, base)
+        return by_modularity(state, base, links)
     label, before = np.zeros(len(base), np.int64), compact(state.node["community"][base])
     known = share_known(int(clock_of(state).n_seen))
-    find_clusters(state.prototype[base], state.feature[WEIGHT], links_of(state, base), before, known, label)
+    find_clusters(state.prototype[base], state.feature[WEIGHT], links, before, known, label)
     return label
 
 
