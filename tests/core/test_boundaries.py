@@ -10,28 +10,23 @@ from everclust.core import boundaries
 POSITION = np.array([[0.0], [1], [2], [10], [11]])
 LINKS = np.array([[0, 1, 2], [1, 2, 2], [2, 3, 1], [3, 4, 3]])
 GROUP = np.array([0, 0, 0, 1, 1])
+G = np.array([2.0, 4, 3, 4, 3])
 
 
 @pytest.fixture
 def cut(compiled):
-    return compiled(boundaries.measure)(POSITION, LINKS, GROUP, 2)
+    return compiled(boundaries.measure)(POSITION, LINKS, G, GROUP, 2)
 
 
 def test_strengths(compiled):
-    assert compiled(boundaries.strengths)(LINKS, 5).tolist() == [2, 4, 3, 4, 3]
-
-
-def test_counting_sort(compiled):
-    start, order = compiled(boundaries.counting_sort)(np.array([2, 0, 2, 1]), 4)
-    assert start.tolist() == [0, 1, 2, 4, 4]
-    assert order.tolist() == [1, 3, 0, 2]
+    assert compiled(boundaries.strengths)(LINKS, 5).tolist() == G.tolist()
 
 
 def test_nodes_and_links_inside(compiled):
     inside = compiled(boundaries.sort_by_group)(LINKS, GROUP, 2)
     assert inside.node_start.tolist() == [0, 3, 5]
     assert inside.link_start.tolist() == [0, 2, 3, 4]
-    assert inside.link.tolist() == [0, 1, 3, 2]  # the one that crosses comes last
+    assert inside.link.tolist() == LINKS[[0, 1, 3, 2]].tolist()  # the one that crosses comes last
 
 
 def test_nodes_at_the_boundary_count_once(compiled):
@@ -53,21 +48,22 @@ def test_flow(compiled):
     # is 44/81; its links have a length of 1 and a weight of 4, which adds 1/12. Hand-overs times lengths: 4.
     # Reach: 1 for the ends and 2 for the middle.
     inside = compiled(boundaries.sort_by_group)(LINKS, GROUP, 2)
-    g = compiled(boundaries.strengths)(LINKS, 5)
-    plane, node = compiled(boundaries.flow)(POSITION, LINKS, g, inside, 0, np.ones(1), np.empty((3, 5)))
-    assert plane == pytest.approx(4 / math.sqrt(12 * (44 / 81 + 1 / 12)))
-    assert node == pytest.approx(2 * 4 / 4)
+    flow, per_node = compiled(boundaries.flow), compiled(boundaries.flow_per_node)
+    x, scratch = np.empty(5), np.empty((2, 5))
+    assert flow(POSITION, G, inside, 0, np.ones(1), x) == pytest.approx(
+        4 / math.sqrt(12 * (44 / 81 + 1 / 12))
+    )
+    assert x[:3].tolist() == [0, 1, 2]
+    assert per_node(inside, 0, x, scratch) == pytest.approx(2 * 4 / 4)
     # Across the line there is nothing to flow, nor where nobody hands over.
-    flow, scratch = compiled(boundaries.flow), np.empty((3, 5))
-    assert flow(POSITION, LINKS, g, inside, 0, np.zeros(1), scratch) == (0, 0)
+    assert flow(POSITION, G, inside, 0, np.zeros(1), x) == per_node(inside, 0, x, scratch) == 0
     alone = compiled(boundaries.sort_by_group)(LINKS[2:3], GROUP, 2)
-    assert flow(POSITION, LINKS[2:3], g, alone, 0, np.ones(1), scratch) == (0, 0)
+    assert flow(POSITION, G, alone, 0, np.ones(1), x) == per_node(alone, 0, x, scratch) == 0
 
 
 def test_what_crosses(cut):
     assert cut.crossing.tolist() == [[0, 1], [1, 0]]
     assert cut.squares.tolist() == [[0, 1], [1, 0]]
-    assert cut.g.tolist() == [2, 4, 3, 4, 3]
     assert cut.mass.tolist() == [9, 7]
     assert cut.centre.ravel() == pytest.approx([10 / 9, (40 + 33) / 7])
 
@@ -77,6 +73,6 @@ def test_what_would_cross_in_one_cloud(compiled, cut):
     # The lesser plane; per node the lesser of 2 and 3, times the mean of one node on either side.
     plane = min(4 / math.sqrt(12 * (44 / 81 + 1 / 12)), 3 / math.sqrt(12 * (12 / 49 + 1 / 12)))
     inside = compiled(boundaries.sort_by_group)(LINKS, GROUP, 2)
-    found = compiled(boundaries.homogeneous)(POSITION, LINKS, cut, inside, 0, 1, np.empty((3, 5)))
-    assert found == pytest.approx((plane, 2))
+    found = compiled(boundaries.homogeneous)(POSITION, G, cut, inside, 0, 1, np.empty(5))
+    assert found == pytest.approx(plane)
     assert cut.expected[0, 1] == cut.expected[1, 0] == pytest.approx(math.sqrt(plane * 2))

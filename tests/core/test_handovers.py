@@ -9,6 +9,7 @@ from everclust.core.maintenance import maintain
 from everclust.core.portable import export
 from everclust.core.readings import BIRTHLESS, PUBLISHED
 from everclust.core.state import check, clock_of, grow, has_room, new_state
+from everclust.core.topology import NOBODY
 from interpreted import PLAIN
 
 NODES = [[0], [10], [20], [30]]
@@ -35,16 +36,15 @@ def test_they_are_sorted(model):
     assert handovers.handovers(state).tolist() == [[0, 1, 3], [0, 3, 2], [1, 2, 4], [2, 3, 1]]
 
 
-def test_nodes_are_found_by_births_near_and_far_apart(model, monkeypatch):
-    state = model(NODES, handover=[(2, 3, 1), (0, 3, 2), (0, 1, 3)])
-    found = handovers.handovers(state).tolist()
-    monkeypatch.setattr(handovers, "FAR_APART", 2)
-    assert handovers.handovers(state).tolist() == found == [[0, 1, 3], [0, 3, 2], [2, 3, 1]]
+def test_nodes_are_found_by_births(compiled):
+    births = np.array([3, 5, 2**40, 2**40 + 3])
+    slots = compiled(handovers.new_slots)(births)
+    assert len(slots) == 8
+    found = [compiled(handovers.number_of)(births, slots, birth) for birth in (*births, 4, 2**40 + 8)]
+    assert found == [0, 1, 2, 3, NOBODY, NOBODY]
 
 
-@pytest.mark.parametrize("far_apart", [handovers.FAR_APART, 1])
-def test_pairs_of_dropped_nodes_are_forgotten(far_apart, model, compiled, monkeypatch):
-    monkeypatch.setattr(handovers, "FAR_APART", far_apart)
+def test_pairs_of_dropped_nodes_are_forgotten(model, compiled):
     # Three nodes were used once, and Λ = 2 of them stay: node 0 goes, and the others move up.
     state = model(
         [*NODES, [40]],

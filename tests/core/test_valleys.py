@@ -6,7 +6,7 @@ from sklearn.datasets import load_digits
 
 import valley_oracle as slow
 from everclust.core import valleys
-from everclust.core.boundaries import measure, sort_by_group
+from everclust.core.boundaries import measure, sort_by_group, strengths
 from everclust.core.communities import base_nodes, by_modularity, links_of, louvain, new_graph
 from everclust.core.learn import learn
 from everclust.core.levels import new_level
@@ -156,23 +156,23 @@ def test_the_best_of_several_numberings_is_taken(compiled):
     rng, n = np.random.default_rng(0), 100
     position = rng.normal(size=(n, 3))
     links, before = near_ones(rng, position, 6), np.full(n, NO_CLUSTER)
-    answers = {}
+    g, answers = compiled(strengths)(links, n), {}
     for turn in range(valleys.MOST_NUMBERINGS):
         best, alike = compiled(new_level)(n), compiled(new_level)(n)
         group, n_groups = compiled(valleys.finest)(position, links, compiled(valleys.numbering)(n, turn))
-        cut = compiled(measure)(position, links, group, n_groups)
-        compiled(valleys.merge_down)(position, cut, before, group, best, alike)
+        cut = compiled(measure)(position, links, g, group, n_groups)
+        compiled(valleys.merge_down)(position, g, cut, before, group, best, alike)
         answers[best.worth[0]] = best.group.tolist()
     assert list(answers).index(max(answers)) > 0  # the first numbering is not the best
-    assert compiled(valleys.cluster_linked)(position, links, before, 1.0).tolist() == answers[max(answers)]
+    assert compiled(valleys.cluster_linked)(position, links, g, before, 1.0).tolist() == answers[max(answers)]
 
 
 def test_links_inside_of_a_group(compiled):
     links = np.array([(0, 1, 5), (1, 2, 6), (2, 3, 7)])
     inside = compiled(sort_by_group)(links, np.array([0, 1, 1, 1]), 2)
     place = np.zeros(4, np.int64)
-    assert compiled(valleys.links_inside)(links, inside, 1, place).tolist() == [[0, 1, 6], [1, 2, 7]]
-    assert compiled(valleys.links_inside)(links, inside, 0, place).tolist() == []
+    assert compiled(valleys.links_inside)(inside, 1, place).tolist() == [[0, 1, 6], [1, 2, 7]]
+    assert compiled(valleys.links_inside)(inside, 0, place).tolist() == []
 
 
 def test_open_boundaries_are_merged_first(compiled):

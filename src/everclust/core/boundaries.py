@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .communities import counting_sort
+from .counting import counting_sort
 from .jit import COARSE, jit, jit_allocating
 
 EXTENT = math.sqrt(12.0)  # of a uniform distribution, in standard deviations
@@ -21,7 +21,6 @@ class Cut(NamedTuple):
     crossing: np.ndarray  # W: hand-overs
     squares: np.ndarray  # Σ w² over the links that cross
     expected: np.ndarray  # geometric mean of what would cross in all, and at the nodes of the boundary
-    g: np.ndarray  # hand-overs of every node
     mass: np.ndarray  # Σ g of every group
     centre: np.ndarray  # g-weighted
 
@@ -32,7 +31,7 @@ class Inside(NamedTuple):
     node_start: np.ndarray
     node: np.ndarray
     link_start: np.ndarray
-    link: np.ndarray
+    link: np.ndarray  # those that cross come last
 
 
 @jit_allocating
@@ -47,35 +46,33 @@ def strengths(links, n_nodes):
 
 
 @jit_allocating
-def measure(position, links, group, n_groups):
+def measure(position, links, g, group, n_groups):
     """All boundaries between groups that hand over to each other."""
-    cut = new_cut(position, links, group, n_groups)
+    cut = new_cut(position, links, g, group, n_groups)
     inside = sort_by_group(links, group, n_groups)
     at_boundary = count_boundary(links, group, n_groups)
-    scratch = np.empty((3, group.shape[0]))
+    x, scratch = np.empty(group.shape[0]), np.empty((2, group.shape[0]))
     for a in range(n_groups):
         for b in range(a + 1, n_groups):
             if cut.crossing[a, b] > 0.0:
-                plane, per_node = homogeneous(position, links, cut, inside, a, b, scratch)
-                per_node *= (at_boundary[a, b] + at_boundary[b, a]) / 2.0
-                cut.expected[a, b] = cut.expected[b, a] = math.sqrt(plane * per_node)
+                plane = homogeneous(position, g, cut, inside, a, b, x)
+                per_node = min(flow_per_node(inside, a, x, scratch), flow_per_node(inside, b, x, scratch))
+                n_nodes = (at_boundary[a, b] + at_boundary[b, a]) / 2.0
+                cut.expected[a, b] = cut.expected[b, a] = math.sqrt(plane * per_node * n_nodes)
     return cut
 
 
 @jit_allocating
-def homogeneous(position, links, cut, inside, a, b, scratch):  # INOUT scratch
-    """What would cross if both groups were one cloud: in all, and per node at the boundary."""
+def homogeneous(position, g, cut, inside, a, b, x):  # INOUT x
+    """E: what would cross if both groups were one cloud; x are the coordinates from one to the other."""
     u = direction(cut.centre[a], cut.centre[b])
-    plane_a, node_a = flow(position, links, cut.g, inside, a, u, scratch)
-    plane_b, node_b = flow(position, links, cut.g, inside, b, u, scratch)
-    return min(plane_a, plane_b), min(node_a, node_b)
+    return min(flow(position, g, inside, a, u, x), flow(position, g, inside, b, u, x))
 
 
 @jit_allocating
-def new_cut(position, links, group, n_groups):
+def new_cut(position, links, g, group, n_groups):
     """What crosses, and where the groups are."""
     pairs = np.zeros((3, n_groups, n_groups))
-    g = strengths(links, group.shape[0])
     mass, centre = np.zeros(n_groups), np.zeros((n_groups, position.shape[1]))
     for k in range(group.shape[0]):
         mass[group[k]] += g[k]
@@ -90,7 +87,7 @@ def new_cut(position, links, group, n_groups):
             for row, value in enumerate((float(count), float(count) * count)):
                 pairs[row, a, b] += value
                 pairs[row, b, a] = pairs[row, a, b]
-    return Cut(pairs[0], pairs[1], pairs[2], g, mass, centre)
+    return Cut(pairs[0], pairs[1], pairs[2], mass, centre)
 
 
 @jit_allocating
@@ -102,7 +99,11 @@ def sort_by_group(links, group, n_groups):
         of_link[e] = a if a == b else n_groups
     node_start, node = counting_sort(group, n_groups)
     link_start, link = counting_sort(of_link, n_groups + 1)
-    return Inside(node_start, node, link_start, link)
+    sorted_links = np.empty_like(links)
+    for e in range(links.shape[0]):
+        for column in range(3):
+            sorted_links[e, column] = links[link[e], column]
+    return Inside(node_start, node, link_start, sorted_links)
 
 
 @jit_allocating
@@ -130,33 +131,38 @@ def direction(a, b):
 
 
 @jit
-def flow(position, links, g, inside, c, u, scratch):  # INOUT scratch
-    """Hand-overs across a plane at right angles to u, the mean over all planes through the group; and the
-    same per node that has a link across the plane."""
-    x, low, high = scratch[0], scratch[1], scratch[2]
-    variance = project(position, g, inside, c, u, x)
-    for m in range(inside.node_start[c], inside.node_start[c + 1]):
-        k = inside.node[m]
-        low[k] = high[k] = x[k]
+def flow(position, g, inside, c, u, x):  # INOUT x
+    """Hand-overs across a plane at right angles to u, the mean over all planes through the group."""
+    variance = project(position, g, inside.node[inside.node_start[c] : inside.node_start[c + 1]], u, x)
     total = squares = weight = 0.0
     for e in range(inside.link_start[c], inside.link_start[c + 1]):
-        link = inside.link[e]
-        i, j, count = links[link, 0], links[link, 1], links[link, 2]
+        i, j, count = inside.link[e, 0], inside.link[e, 1], inside.link[e, 2]
         span = abs(x[i] - x[j])
         total += count * span
         squares += count * span * span
         weight += count
+    if weight == 0.0:
+        return 0.0
+    variance += squares / weight / 12.0  # a sample lies anywhere between two nodes
+    return total / (EXTENT * math.sqrt(variance)) if variance > 0.0 else 0.0
+
+
+@jit
+def flow_per_node(inside, c, x, scratch):  # INOUT scratch
+    """The same for every node that has a link across the plane, given the coordinates."""
+    low, high = scratch[0], scratch[1]
+    nodes = inside.node[inside.node_start[c] : inside.node_start[c + 1]]
+    for k in nodes:
+        low[k] = high[k] = x[k]
+    total = reach = 0.0
+    for e in range(inside.link_start[c], inside.link_start[c + 1]):
+        i, j, count = inside.link[e, 0], inside.link[e, 1], inside.link[e, 2]
+        total += count * abs(x[i] - x[j])
         low[i], high[i] = min(low[i], x[j]), max(high[i], x[j])
         low[j], high[j] = min(low[j], x[i]), max(high[j], x[i])
-    if weight == 0.0:
-        return 0.0, 0.0
-    variance += squares / weight / 12.0  # a sample lies anywhere between two nodes
-    reach = 0.0
-    for m in range(inside.node_start[c], inside.node_start[c + 1]):
-        reach += high[inside.node[m]] - low[inside.node[m]]
-    if variance == 0.0:
-        return 0.0, 0.0
-    return total / (EXTENT * math.sqrt(variance)), 2.0 * total / reach if reach > 0.0 else 0.0
+    for k in nodes:
+        reach += high[k] - low[k]
+    return 2.0 * total / reach if reach > 0.0 else 0.0
 
 
 def _dot(a, b):
@@ -170,14 +176,14 @@ dot = jit(_dot, COARSE)  # coordinates along a line, for their spread
 
 
 @jit
-def project(position, g, inside, c, u, x):  # INOUT x
-    """Coordinates of a group's nodes along u; returns their g-weighted variance."""
-    weight = mean = squares = 0.0
-    for m in range(inside.node_start[c], inside.node_start[c + 1]):
-        k = inside.node[m]
+def project(position, g, nodes, u, x):  # INOUT x
+    """Coordinates of nodes along u; returns their g-weighted variance."""
+    weight = total = squares = 0.0
+    for k in nodes:
         x[k] = dot(position[k], u)
         weight += g[k]
-        delta = x[k] - mean
-        mean += delta * g[k] / weight
-        squares += g[k] * delta * (x[k] - mean)
+        total += g[k] * x[k]
+    mean = total / weight
+    for k in nodes:
+        squares += g[k] * (x[k] - mean) * (x[k] - mean)
     return squares / weight

@@ -34,7 +34,7 @@ def edges(state: State) -> np.ndarray:
     rows = state.pair["edge"][: clock_of(state).n_edges]
     ends = np.stack([state.seat["node"][state.pair[end][rows]] for end in ("a", "b")], axis=1)
     ends.sort(axis=1)
-    return ends[np.lexsort(ends.T[::-1])]
+    return ends[np.argsort(ends[:, 0] * clock_of(state).n_nodes + ends[:, 1])]
 
 
 def components(state: State) -> np.ndarray:

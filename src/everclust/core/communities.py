@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .handovers import handovers
+from .counting import counting_sort
+from .handovers import births_of, pairs_among
 from .jit import COARSE, jit, jit_allocating, kernel
 from .metric import distance
 from .spread import WEIGHT
@@ -20,6 +21,7 @@ MOST_PASSES = 100
 FEWEST_LINKED = 3
 LARGEST_TOTAL = 2**31  # of hand-overs, both directions: its square fits 64 bits
 NO_PAIR = -(2**62)
+INDEX = np.uint32  # numba looks whether an index is negative, unless none can be
 
 
 class Graph(NamedTuple):
@@ -46,12 +48,9 @@ def named_by_lowest(base: np.ndarray, label: np.ndarray, n_nodes: int) -> np.nda
 
 def links_of(state: State, base: np.ndarray) -> np.ndarray:
     """(i, j, count) of the pairs of base nodes with hand-overs."""
-    place = np.full(clock_of(state).n_nodes, -1)
-    place[base] = np.arange(len(base))
-    first, second, count = handovers(state).T
-    first, second = place[first], place[second]
-    inside = (first >= 0) & (second >= 0)
-    return np.stack([first[inside], second[inside], _bounded(count[inside])], axis=1)
+    links = pairs_among(state, births_of(state)[base])
+    links[:, 2] = _bounded(links[:, 2])
+    return links
 
 
 def by_modularity(state: State, base: np.ndarray, links: np.ndarray) -> np.ndarray:
@@ -88,22 +87,22 @@ def find_communities(prototype, weight, links, label):  # INOUT label
 def new_graph(links, n_nodes):
     """The rows of a symmetric matrix from pairs."""
     start = np.zeros(n_nodes + 1, np.int64)
-    strength = np.zeros(n_nodes, np.int64)
     for e in range(links.shape[0]):
-        i, j, count = links[e, 0], links[e, 1], links[e, 2]
-        start[i + 1] += 1
-        start[j + 1] += 1
-        strength[i] += count
-        strength[j] += count
+        start[links[e, 0] + 1] += 1
+        start[links[e, 1] + 1] += 1
     start = np.cumsum(start)
     fill = start[:-1].copy()
-    other, counts = np.empty(start[-1], np.int64), np.empty(start[-1], np.int64)
+    other, counts = np.empty(start[-1], INDEX), np.empty(start[-1], np.int64)
     for e in range(links.shape[0]):
         i, j, count = links[e, 0], links[e, 1], links[e, 2]
         other[fill[i]], counts[fill[i]] = j, count
         other[fill[j]], counts[fill[j]] = i, count
         fill[i] += 1
         fill[j] += 1
+    strength = np.zeros(n_nodes, np.int64)
+    for i in range(n_nodes):
+        for e in range(start[i], start[i + 1]):
+            strength[i] += counts[e]
     return Graph(start, other, counts, strength)
 
 
@@ -111,10 +110,10 @@ def new_graph(links, n_nodes):
 def louvain(graph):
     """Group of every node: greedy modularity, level by level, and once more on the nodes themselves."""
     n = graph.strength.shape[0]
-    member = np.arange(n)  # of which super-node
+    member = np.arange(n).astype(INDEX)  # of which super-node
     level = graph
     while True:
-        group = np.arange(level.strength.shape[0])
+        group = np.arange(level.strength.shape[0]).astype(INDEX)
         if not move_all(level, group):
             break
         n_groups = close_up(group, np.arange(group.shape[0]))
@@ -122,7 +121,7 @@ def louvain(graph):
             member[k] = group[member[k]]
         level = aggregate(level, group, n_groups)
     move_all(graph, member)
-    return member
+    return member.astype(np.int64)
 
 
 @jit_allocating
@@ -134,7 +133,7 @@ def move_all(graph, group):  # INOUT group
     for i in range(n):
         mass[group[i]] += graph.strength[i]
     towards = np.zeros(n, np.int64)  # w(i → c), zero between two uses
-    linked = np.empty(n, np.int64)
+    linked = np.empty(n, INDEX)
     has_moved = False
     for _ in range(MOST_PASSES):
         n_moves = 0
@@ -152,9 +151,8 @@ def move(graph, group, mass, towards, linked, total, i):  # INOUT group, mass, t
     n_linked = 0
     for e in range(graph.start[i], graph.start[i + 1]):
         c = group[graph.other[e]]
-        if towards[c] == 0:
-            linked[n_linked] = c
-            n_linked += 1
+        linked[n_linked] = c
+        n_linked += towards[c] == 0  # an if would be guessed wrong half of the time
         towards[c] += graph.amount[e]
     home, g = group[i], graph.strength[i]
     mass[home] -= g
@@ -203,20 +201,6 @@ def aggregate(graph, group, n_groups):
         strength[group[i]] += graph.strength[i]
     rows = new_graph(between[:n], n_groups)
     return Graph(rows.start, rows.other, rows.amount, strength)
-
-
-@jit_allocating
-def counting_sort(key, n_keys):
-    """(where each key starts, indices by key)."""
-    start = np.zeros(n_keys + 1, np.int64)
-    for k in key:
-        start[k + 1] += 1
-    start = np.cumsum(start)
-    fill, order = start.copy(), np.empty(key.shape[0], np.int64)
-    for i in range(key.shape[0]):
-        order[fill[key[i]]] = i
-        fill[key[i]] += 1
-    return start, order
 
 
 class Path(NamedTuple):

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .jit import jit, kernel, record
+from .counting import counting_sort
+from .jit import jit, jit_allocating, kernel, record
+from .lanes import copy_row
 from .pairs import scatter
 from .reference import refer
 from .topology import NOBODY
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
     from .state import State
 
 MANY = 8  # pairs per node; three or four are common
-FAR_APART = 2**16  # births, between the first node and the last: too far for a table of them
 HANDOVER = record(("a", np.int64), ("b", np.int64), ("count", np.int64))  # births, a < b; no count: empty
 
 
@@ -65,8 +66,10 @@ def table_of(pairs: np.ndarray) -> np.ndarray:
 
 def between_nodes(state: State) -> np.ndarray:
     """Rows (a, b, count) of the table without those of dropped nodes."""
-    rows = _entries(state)
-    return rows[(_nodes(_births(state), rows[:, :2]) != NOBODY).all(axis=1)]
+    births = births_of(state)
+    rows = pairs_among(state, births)
+    rows[:, :2] = births[rows[:, :2]]
+    return rows
 
 
 def worth_keeping(state: State) -> np.ndarray:
@@ -76,31 +79,60 @@ def worth_keeping(state: State) -> np.ndarray:
     return table_of(between_nodes(state))
 
 
-def _entries(state: State) -> np.ndarray:
-    used = np.flatnonzero(state.handover["count"])
-    return np.stack([state.handover[name][used] for name in ("a", "b", "count")], axis=1)
-
-
-def _births(state: State) -> np.ndarray:
-    return state.node["birth"][: state.clock["n_nodes"][0]].copy()  # they rise with the node number
-
-
-def _nodes(births: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Nodes of those births, or NOBODY where they have been dropped."""
-    first, span = births[0], births[-1] - births[0]
-    if span > FAR_APART:
-        node = np.minimum(np.searchsorted(births, wanted), len(births) - 1)
-        return np.where(births[node] == wanted, node, NOBODY)
-    node = np.full(span + 2, NOBODY)  # looked up in a tenth of the time; the last place is for all others
-    node[births - first] = np.arange(len(births))
-    return node[np.where((wanted < first) | (wanted > first + span), span + 1, wanted - first)]
+def births_of(state: State) -> np.ndarray:
+    """They rise with the number of the node."""
+    return state.node["birth"][: state.clock["n_nodes"][0]].copy()
 
 
 def handovers(state: State) -> np.ndarray:
     """(i, j, count) of every pair of nodes with hand-overs, i < j, sorted."""
-    births, rows = _births(state), _entries(state)
-    if len(rows) == 0:
-        return rows
-    rows[:, :2] = _nodes(births, rows[:, :2])
-    rows = rows[(rows[:, :2] != NOBODY).all(axis=1)]
-    return rows[np.argsort(rows[:, 0] * len(births) + rows[:, 1])]
+    return pairs_among(state, births_of(state))
+
+
+def pairs_among(state: State, births: np.ndarray) -> np.ndarray:
+    """The same for nodes of these births, numbered as they are here."""
+    found = np.empty((state.clock["n_handovers"][0], 3), np.int64)
+    return found[: find_pairs(state.handover, births, found)]
+
+
+@kernel
+def find_pairs(table, births, found):  # INOUT found
+    """Write the pairs of these births, sorted; returns how many there are."""
+    slots, pairs = new_slots(births), np.empty_like(found)
+    n = 0
+    for row in range(table.shape[0]):
+        if table[row].count > 0:
+            i, j = number_of(births, slots, table[row].a), number_of(births, slots, table[row].b)
+            if i != NOBODY and j != NOBODY:
+                pairs[n, 0], pairs[n, 1], pairs[n, 2] = i, j, table[row].count
+                n += 1
+    by_second = counting_sort(pairs[:n, 1], births.shape[0])[1]
+    by_first = counting_sort(pairs[by_second, 0], births.shape[0])[1]
+    for row in range(n):
+        copy_row(found[row], pairs[by_second[by_first[row]]])
+    return n
+
+
+@jit_allocating
+def new_slots(births):
+    """A hash table of numbers by birth, at most half full."""
+    size = 2
+    while size < 2 * births.shape[0]:
+        size *= 2
+    slots = np.full(size, NOBODY)
+    for k in range(births.shape[0]):
+        place = scatter(births[k], 0) & (size - 1)
+        while slots[place] != NOBODY:
+            place = (place + 1) & (size - 1)
+        slots[place] = k
+    return slots
+
+
+@jit
+def number_of(births, slots, birth):
+    """Number of the node of that birth, or NOBODY."""
+    mask = slots.shape[0] - 1
+    place = scatter(birth, 0) & mask
+    while slots[place] != NOBODY and births[slots[place]] != birth:
+        place = (place + 1) & mask
+    return slots[place]

@@ -67,21 +67,22 @@ def find_clusters(prototype, weight, links, before, known, label):  # INOUT labe
     `before`: their clusters when it was last decided about them, or NO_CLUSTER; `known`: the share of the
     samples that had come then.
     """
-    whole = new_graph(links, prototype.shape[0])
-    linked = np.flatnonzero(whole.strength)
+    strength = strengths(links, prototype.shape[0])
+    linked = np.flatnonzero(strength)
     if linked.shape[0] < FEWEST_LINKED:
         return
     place = np.full(prototype.shape[0], -1)
     place[linked] = np.arange(linked.shape[0])
     position = prototype[linked] * np.sqrt(weight)
     group = np.zeros(prototype.shape[0], np.int64)
-    group[linked] = cluster_linked(position, numbered(links, place), before[linked], known)
+    links = numbered(links, place)
+    group[linked] = cluster_linked(position, links, strength[linked], before[linked], known)
     label_linked(group, linked, label)
-    label_others(whole.strength, prototype, weight, linked, label)
+    label_others(strength, prototype, weight, linked, label)
 
 
 @jit_allocating
-def cluster_linked(position, links, before, known):
+def cluster_linked(position, links, g, before, known):
     """Cluster of every node, all of them linked: where they sit best; or as before, if they sit as well there
     but for chance."""
     n = position.shape[0]
@@ -89,9 +90,8 @@ def cluster_linked(position, links, before, known):
     for turn in range(max(1, min(MOST_NUMBERINGS, MOST_NODES // n))):
         group, n_groups = finest(position, links, numbering(n, turn))
         if n_groups > 1:
-            cut = measure(position, links, group, n_groups)
-            merge_down(position, cut, before, group, best, alike)
-    g = strengths(links, n)
+            cut = measure(position, links, g, group, n_groups)
+            merge_down(position, g, cut, before, group, best, alike)
     stays = alike.worth[0] > 0.0 and not is_clearly_better(g, best.seat, alike.seat, known)
     return alike.group if stays else best.group
 
@@ -127,7 +127,7 @@ def finest(position, links, number):
         n_parts = 0
         for c in range(n_waiting):
             nodes = inside.node[inside.node_start[c] : inside.node_start[c + 1]]
-            part = split(position[nodes], links_inside(links, inside, c, place))
+            part = split(position[nodes], links_inside(inside, c, place))
             n_new = part.max() + 1
             if n_new == 1:
                 found[nodes] = n_found
@@ -141,17 +141,12 @@ def finest(position, links, number):
 
 
 @jit_allocating
-def links_inside(links, inside, c, place):  # INOUT place
+def links_inside(inside, c, place):  # INOUT place
     """Links inside of group c, its nodes numbered from 0."""
     first = inside.node_start[c]
     for m in range(first, inside.node_start[c + 1]):
         place[inside.node[m]] = m - first
-    start = inside.link_start[c]
-    own = np.empty((inside.link_start[c + 1] - start, 3), np.int64)
-    for e in range(own.shape[0]):
-        link = links[inside.link[start + e]]
-        own[e, 0], own[e, 1], own[e, 2] = place[link[0]], place[link[1]], link[2]
-    return own
+    return numbered(inside.link[inside.link_start[c] : inside.link_start[c + 1]], place)
 
 
 @jit_allocating
@@ -166,14 +161,15 @@ def split(position, links):
     n_parts = close_up(part, np.arange(n))
     if n_parts < 2:
         return whole
-    cut, inside = new_cut(position, links, part, n_parts), sort_by_group(links, part, n_parts)
-    scratch = np.empty((3, n))
-    united = np.arange(n_parts)
+    g = graph.strength.astype(np.float64)
+    cut = new_cut(position, links, g, part, n_parts)
+    inside = sort_by_group(links, part, n_parts)
+    united, x = np.arange(n_parts), np.empty(n)
     for a in range(n_parts):
         for b in range(a + 1, n_parts):
             if cut.crossing[a, b] > 0.0 and united[a] != united[b]:
-                plane, _ = homogeneous(position, links, cut, inside, a, b, scratch)
-                if cut.crossing[a, b] + math.sqrt(cut.squares[a, b]) >= plane:
+                expected = homogeneous(position, g, cut, inside, a, b, x)
+                if cut.crossing[a, b] + math.sqrt(cut.squares[a, b]) >= expected:
                     call_alike(united, a, b)
     close_up(united, np.arange(n_parts))
     return united[part]
@@ -189,12 +185,12 @@ def call_alike(name, a, b):  # INOUT name
 
 
 @jit_allocating
-def merge_down(position, cut, before, group, best, alike):  # INOUT best, alike
+def merge_down(position, g, cut, before, group, best, alike):  # INOUT best, alike
     """Merge down to two groups and look at every level: do nodes sit well, and is it like before?"""
     n = cut.mass.shape[0]
     W, E, mass = cut.crossing.copy(), cut.expected.copy(), cut.mass.copy()
     groups = np.arange(n)
-    seating = new_seating(cut.g, group, n, position)
+    seating = new_seating(g, group, n, position)
     facing = new_facing(seating, groups)
     while True:
         consider(best, seating, mean_seat(seating.g, seating.seat))

@@ -21,13 +21,19 @@ def n_asked(n_nodes: int) -> int:
     return min(n_nodes, 1 + math.ceil(math.log2(n_nodes)))
 
 
-def voices(links: np.ndarray, cluster: np.ndarray) -> np.ndarray:
+@kernel
+def voices(links, cluster):
     """h of every node, given (i, j, count) of the pairs with hand-overs; 1 for nodes without any."""
-    n, (first, second, count) = len(cluster), links.T
-    ends, counts = np.concatenate([first, second]), np.concatenate([count, count])
-    stays = np.tile(cluster[first] == cluster[second], 2)
-    total, inside = np.bincount(ends, counts, n), np.bincount(ends, counts * stays, n)
-    return np.divide(inside, total, out=np.ones(n), where=total > 0)
+    total, inside = np.zeros(cluster.shape[0]), np.zeros(cluster.shape[0])
+    for e in range(links.shape[0]):
+        i, j, count = links[e, 0], links[e, 1], links[e, 2]
+        stays = count if cluster[i] == cluster[j] else 0
+        for k in (i, j):
+            total[k] += count
+            inside[k] += stays
+    for k in range(cluster.shape[0]):
+        inside[k] = inside[k] / total[k] if total[k] > 0.0 else 1.0
+    return inside
 
 
 def elected(read_out: ReadOut, cluster: np.ndarray, voice: np.ndarray, X: np.ndarray) -> np.ndarray:

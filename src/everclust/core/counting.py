@@ -1,0 +1,19 @@
+"""Sorting by small numbers."""
+
+import numpy as np
+
+from .jit import jit_allocating
+
+
+@jit_allocating
+def counting_sort(key, n_keys):
+    """(where each key starts, indices by key)."""
+    start = np.zeros(n_keys + 1, np.int64)
+    for k in key:
+        start[k + 1] += 1
+    start = np.cumsum(start)
+    fill, order = start.copy(), np.empty(key.shape[0], np.int64)
+    for i in range(key.shape[0]):
+        order[fill[key[i]]] = i
+        fill[key[i]] += 1
+    return start, order
