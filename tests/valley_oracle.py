@@ -15,6 +15,7 @@ from handover_oracle import Pairs, Points
 
 UNKNOWN = -1
 MOST_NUMBERINGS, MOST_NODES = 3, 1000
+ROUNDING = 1e-9  # what differs by less is equal
 
 
 def read_out(
@@ -99,7 +100,7 @@ def split(y: Points, w: Pairs) -> list[int]:
     for a, b in combinations(range(len(piece)), 2):
         across = crossing(w, part, a, b)
         error = math.sqrt(sum(count**2 for count in across.values()))
-        if across and sum(across.values()) + error >= expected(y, w, part, a, b).plane:
+        if across and sum(across.values()) + error >= (1 - ROUNDING) * expected(y, w, part, a, b).plane:
             piece = [piece[a] if c == piece[b] else c for c in piece]
     number = {c: n for n, c in enumerate(dict.fromkeys(piece))}
     return [number[piece[c]] for c in part]
@@ -192,7 +193,7 @@ def best_merge(
         between = [value for (p, q), value in parts.items() if {place[p], place[q]} == {a, b}]
         W, E = sum(count for count, _ in between), sum(e for _, e in between)
         gains[a, b] = W - weight[a] * weight[b] / sum(mass)
-        if W > 0 and W > E:
+        if W > (1 + ROUNDING) * E:
             opened[a, b] = W - E
     choice = opened or gains
     return max(choice, key=lambda ab: choice[ab])

@@ -106,6 +106,19 @@ def test_a_clear_valley_inside_of_a_group_is_found(compiled):
     assert compiled(valleys.split)(position[:4], np.array(links[:2])).tolist() == [0] * 4
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_a_tie_is_no_clear_valley_however_it_is_rounded(seed, compiled):
+    """Six pairs in a row, 4 hand-overs inside and 1 in between: W + √Σw² = 2, and E = 4/2 for those in the
+    middle, whatever the distances."""
+    gaps = np.tile(np.random.default_rng(seed).uniform([0.1, 1], [1, 2]), 6)[:11]
+    position = np.concatenate([[0], np.cumsum(gaps)])[:, None]
+    links = np.array([(i, i + 1, 4 if i % 2 == 0 else 1) for i in range(11)])
+    group = compiled(louvain)(compiled(new_graph)(links, 12))
+    assert np.unique(group, return_inverse=True)[1].tolist() == [k // 2 for k in range(12)]
+    assert compiled(valleys.split)(position, links).tolist() == [0] * 12
+    assert slow.split(position.tolist(), {(i, j): n for i, j, n in links.tolist()}) == [0] * 12
+
+
 def test_parts_without_a_valley_are_called_like_the_lowest(compiled):
     name = np.arange(5)
     for a, b, expected in ((0, 4, [0, 1, 2, 3, 0]), (2, 4, [0, 1, 0, 3, 0]), (1, 3, [0, 1, 0, 1, 0])):

@@ -13,6 +13,7 @@ from .counting import counting_sort
 from .jit import COARSE, jit, jit_allocating
 
 EXTENT = math.sqrt(12.0)  # of a uniform distribution, in standard deviations
+ROUNDING = 1e-9  # counts are small integers, so that equality is common: it shall not be left to chance
 
 
 class Cut(NamedTuple):

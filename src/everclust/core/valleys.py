@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from .boundaries import homogeneous, measure, new_cut, sort_by_group, strengths
+from .boundaries import ROUNDING, homogeneous, measure, new_cut, sort_by_group, strengths
 from .communities import (
     FEWEST_LINKED,
     by_modularity,
@@ -169,7 +169,7 @@ def split(position, links):
         for b in range(a + 1, n_parts):
             if cut.crossing[a, b] > 0.0 and united[a] != united[b]:
                 expected = homogeneous(position, g, cut, inside, a, b, x)
-                if cut.crossing[a, b] + math.sqrt(cut.squares[a, b]) >= expected:
+                if cut.crossing[a, b] + math.sqrt(cut.squares[a, b]) >= (1.0 - ROUNDING) * expected:
                     call_alike(united, a, b)
     close_up(united, np.arange(n_parts))
     return united[part]
@@ -214,7 +214,7 @@ def next_pair(W, E, mass, groups):
     most, any_open = -math.inf, False
     for m, a in enumerate(groups):
         for b in groups[m + 1 :]:
-            open_here = W[a, b] > 0.0 and W[a, b] > E[a, b]
+            open_here = W[a, b] > (1.0 + ROUNDING) * E[a, b]
             if any_open and not open_here:
                 continue
             gain = W[a, b] - E[a, b] if open_here else W[a, b] * total - mass[a] * mass[b]
