@@ -18,7 +18,9 @@ from sklearn.datasets import load_digits
 from threadpoolctl import threadpool_limits
 
 from everclust import IDAT
+from everclust.core.communities import base_nodes, links_of
 from everclust.core.lanes import pack
+from everclust.core.valleys import base_labels
 from everclust.stream.run import run
 from everclust.stream_jobs import job_of
 from everclust.stream_options import Reading, Stretch
@@ -140,6 +142,40 @@ def passengers() -> None:
     print("  " + ", ".join(f"{name}: {n} events" for name, n in found["events"].items()))
 
 
+def read_outs() -> None:
+    """Hand-over clusters of a thousand nodes with 64 features, and all that a model shows after a sample."""
+    print("\nhand-over clusters: Gaussians in 8 dimensions, laid into 64 features")
+    rng = np.random.default_rng(0)
+    into = rng.normal(size=(8, 64))
+    for n_clusters in (5, 20):
+        read_out(3 * rng.normal(size=(n_clusters, 8)), into, rng)
+
+
+def read_out(centres: np.ndarray, into: np.ndarray, rng: np.random.Generator) -> None:
+    """One such model."""
+
+    def samples(n: int) -> np.ndarray:
+        return (centres[rng.integers(len(centres), size=n)] + rng.normal(size=(n, 8))) @ into
+
+    model = IDAT(clusters="handover")
+    while model.partial_fit(samples(5000)).n_nodes_ < 1000:
+        pass
+    state, rows = model._learner.state, iter(samples(1000))
+    base = base_nodes(state)
+    labels, picture = best(
+        lambda: base_labels(state, base, links_of(state, base)),
+        lambda: model.learn_one(next(rows)).node_labels_,
+        repeats=200,
+        clock=time.perf_counter,
+    )
+    nodes = f"{model.n_nodes_} nodes in {model.n_clusters_} clusters"
+    print(
+        f"  {nodes}, {len(links_of(state, base)):,} pairs with hand-overs: {labels * 1e3:.1f} ms; "
+        f"with all that a model shows {picture * 1e3:.1f} ms"
+    )
+    conclude(f"{nodes}: read-out", labels * 1e3, 5, "ms")
+
+
 def the_pipe(n_rows: int = 400_000) -> None:
     """A file of 8 columns to a model, as `everclust fit` does it, against the same rows in memory."""
     rng = np.random.default_rng(0)
@@ -208,6 +244,7 @@ def main() -> None:
         absolute_times,
         one_at_a_time,
         passengers,
+        read_outs,
         the_pipe,
         no_hidden_growth,
     ):

@@ -77,8 +77,9 @@ def n_blocks(n_points: int) -> int:
 def pack(points: np.ndarray) -> np.ndarray:
     """Rows as blocks; lanes without a point are infinitely far away."""
     n, d = points.shape
-    padded = np.full((n_blocks(n) * LANES, d), np.inf)
-    padded[:n] = points
     blocks = new_blocks(n_blocks(n), d)
-    blocks[:] = padded.reshape(-1, LANES, d).swapaxes(1, 2)
+    for b, block in enumerate(blocks):
+        rows = points[b * LANES : (b + 1) * LANES]
+        block[:, : len(rows)] = rows.T
+        block[:, len(rows) :] = np.inf
     return blocks
