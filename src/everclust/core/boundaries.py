@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .counting import counting_sort
+from .counting import counting_sort, in_order
 from .jit import COARSE, jit, jit_allocating
 
 EXTENT = math.sqrt(12.0)  # of a uniform distribution, in standard deviations
@@ -100,11 +100,7 @@ def sort_by_group(links, group, n_groups):
         of_link[e] = a if a == b else n_groups
     node_start, node = counting_sort(group, n_groups)
     link_start, link = counting_sort(of_link, n_groups + 1)
-    sorted_links = np.empty_like(links)
-    for e in range(links.shape[0]):
-        for column in range(3):
-            sorted_links[e, column] = links[link[e], column]
-    return Inside(node_start, node, link_start, sorted_links)
+    return Inside(node_start, node, link_start, in_order(links, link))
 
 
 @jit_allocating

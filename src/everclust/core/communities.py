@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .counting import counting_sort
-from .handovers import births_of, pairs_among
+from .handovers import births_of, find_pairs
 from .jit import COARSE, jit, jit_allocating, kernel
 from .metric import distance
 from .spread import WEIGHT
@@ -48,7 +48,7 @@ def named_by_lowest(base: np.ndarray, label: np.ndarray, n_nodes: int) -> np.nda
 
 def links_of(state: State, base: np.ndarray) -> np.ndarray:
     """(i, j, count) of the pairs of base nodes with hand-overs."""
-    links = pairs_among(state, births_of(state)[base])
+    links = find_pairs(state.handover, births_of(state)[base])
     links[:, 2] = _bounded(links[:, 2])
     return links
 

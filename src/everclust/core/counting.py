@@ -3,6 +3,7 @@
 import numpy as np
 
 from .jit import jit_allocating
+from .lanes import copy_row
 
 
 @jit_allocating
@@ -17,3 +18,12 @@ def counting_sort(key, n_keys):
         order[fill[key[i]]] = i
         fill[key[i]] += 1
     return start, order
+
+
+@jit_allocating
+def in_order(rows, order):
+    """Rows in another order. numba's own way takes several times as long."""
+    sorted_rows = np.empty((order.shape[0], rows.shape[1]), rows.dtype)
+    for k in range(order.shape[0]):
+        copy_row(sorted_rows[k], rows[order[k]])
+    return sorted_rows

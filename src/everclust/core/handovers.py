@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .counting import counting_sort
+from .counting import counting_sort, in_order
 from .jit import jit, jit_allocating, kernel, record
-from .lanes import copy_row
 from .pairs import scatter
 from .reference import refer
 from .topology import NOBODY
@@ -67,7 +66,7 @@ def table_of(pairs: np.ndarray) -> np.ndarray:
 def between_nodes(state: State) -> np.ndarray:
     """Rows (a, b, count) of the table without those of dropped nodes."""
     births = births_of(state)
-    rows = pairs_among(state, births)
+    rows = find_pairs(state.handover, births)
     rows[:, :2] = births[rows[:, :2]]
     return rows
 
@@ -86,19 +85,13 @@ def births_of(state: State) -> np.ndarray:
 
 def handovers(state: State) -> np.ndarray:
     """(i, j, count) of every pair of nodes with hand-overs, i < j, sorted."""
-    return pairs_among(state, births_of(state))
-
-
-def pairs_among(state: State, births: np.ndarray) -> np.ndarray:
-    """The same for nodes of these births, numbered as they are here."""
-    found = np.empty((state.clock["n_handovers"][0], 3), np.int64)
-    return found[: find_pairs(state.handover, births, found)]
+    return find_pairs(state.handover, births_of(state))
 
 
 @kernel
-def find_pairs(table, births, found):  # INOUT found
-    """Write the pairs of these births, sorted; returns how many there are."""
-    slots, pairs = new_slots(births), np.empty_like(found)
+def find_pairs(table, births):
+    """(i, j, count) of the pairs among nodes of these births, numbered as they are here, sorted."""
+    slots, pairs = new_slots(births), np.empty((table.shape[0], 3), np.int64)
     n = 0
     for row in range(table.shape[0]):
         if table[row].count > 0:
@@ -108,9 +101,7 @@ def find_pairs(table, births, found):  # INOUT found
                 n += 1
     by_second = counting_sort(pairs[:n, 1], births.shape[0])[1]
     by_first = counting_sort(pairs[by_second, 0], births.shape[0])[1]
-    for row in range(n):
-        copy_row(found[row], pairs[by_second[by_first[row]]])
-    return n
+    return in_order(pairs, by_second[by_first])
 
 
 @jit_allocating
