@@ -391,7 +391,7 @@ def test_ctrl_c_at_the_terminal_comes_soon():
             global pressed
             pressed = time.perf_counter()
             os.kill(os.getpid(), signal.SIGINT)
-        threading.Timer(1.0, press).start()
+        threading.Timer(3.0, press).start()
         try:
             model.fit(X)
         except KeyboardInterrupt:

@@ -52,7 +52,7 @@ def test_parts_become_shorter_when_learning_is_slow():
     for rows, _ in passed(PacedSource(Numbers(1200, 1200), Pace())):
         sizes.append(len(rows))
         time.sleep(2e-4 * len(rows))
-    assert 40 < sizes[-2] < 200  # 125 rows take 25 ms
+    assert 10 < sizes[-2] < 200  # 125 rows take 25 ms, but a busy machine sleeps longer
 
 
 def test_a_step_lets_just_so_many_rows_through():
