@@ -39,9 +39,7 @@ class Snapshot(NamedTuple):
     n_clusters: int
     candidates: ReadOut
     handover: bool  # are the clusters communities?
-    voices: (
-        np.ndarray
-    )  # of the candidates, on the cluster of a sample; nothing where the winner alone decides
+    voices: np.ndarray  # of the candidates, when they vote; nothing where the winner alone decides
     mean: np.ndarray  # of every feature over the whole stream
     deviation: np.ndarray  # standard deviation, likewise
 
