@@ -52,7 +52,8 @@ def perform_isolated(job: Job, algorithm: Algorithm, limits: Limits) -> Result:
     """
     started = now()
     try:
-        work = _ready().submit(_perform_within, job, algorithm, limits.memory, str(data_folder()))
+        process = _ready(algorithm)
+        work = process.submit(_perform_within, job, algorithm, limits.memory, str(data_folder()))
         return work.result(limits.seconds)
     except TookTooLong:
         stop()
@@ -64,14 +65,18 @@ def perform_isolated(job: Job, algorithm: Algorithm, limits: Limits) -> Result:
         return Result(job, "failed", "Its process crashed.", started_at=started)
 
 
-def _ready() -> ProcessPoolExecutor:
+def _ready(algorithm: Algorithm) -> ProcessPoolExecutor:
     """The process, which has loaded all it needs: that does not count against the limit."""
     global _process
     if _process is None:
         _process = ProcessPoolExecutor(max_workers=1, timeout=IDLE)
         atexit.register(stop)
-    _process.submit(now).result()
+    _process.submit(_load, algorithm).result()
     return _process
+
+
+def _load(algorithm: Algorithm) -> None:
+    """Who is told to do this has imported this module, and that of the algorithm."""
 
 
 def stop() -> None:
