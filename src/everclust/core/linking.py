@@ -1,16 +1,31 @@
 """Optimise a part of a kernel, and make machine code of it, once: when the kernel is complete.
 
 By itself numba does so with every function, although only the copy in the kernel ever runs, and again at
-every level of calls above it. Here a part stays as it was written down until a kernel asks for it. This
-rests on what numba does not promise, so it is for versions in which it was tried; others take longer.
+every level of calls above it. Here a part stays as it was written down until a kernel asks for it, and is
+not searched for what no part has: closures, `with`, array expressions, literals to unroll.
+This rests on what numba does not promise, so it is for versions in which it was tried; others take longer.
 """
 
 from typing import Any, ClassVar
 
 from numba import version_info
-from numba.core import codegen, compiler
+from numba.core import codegen, compiler, typed_passes, untyped_passes
+from numba.core.compiler_machinery import PassManager
 
 TRIED = ((0, 60), (0, 68))
+
+_STEPS = (
+    untyped_passes.TranslateByteCode,
+    untyped_passes.FixupArgs,
+    untyped_passes.IRProcessing,
+    untyped_passes.GenericRewrites,
+    untyped_passes.ReconstructSSA,
+    typed_passes.NopythonTypeInference,
+    typed_passes.PreLowerStripPhis,
+    typed_passes.IRLegalization,
+    typed_passes.NativeLowering,
+    typed_passes.NoPythonBackend,
+)
 
 
 class _PartLibrary(codegen.JITCodeLibrary):
@@ -74,7 +89,7 @@ class _PartFlags(compiler.Flags):
         return self._shared.setdefault(repr(self), _SharedFlags(self))
 
 
-class _PartCompiler(compiler.Compiler):
+class _PartCompiler(compiler.CompilerBase):
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self.state.flags = _PartFlags(self.state.flags)
@@ -82,7 +97,11 @@ class _PartCompiler(compiler.Compiler):
     def define_pipelines(self) -> Any:
         state = self.state
         state.library = _PartLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
-        return super().define_pipelines()
+        steps = PassManager("part")
+        for step in _STEPS:
+            steps.add_pass(step, step.name())
+        steps.finalize()
+        return [steps]
 
 
 def how_to_compile_parts(version: tuple[int, int] = version_info.short) -> dict[str, Any]:
