@@ -174,7 +174,7 @@ class IDAT(FindingsMixin, CallbackSupportMixin, ClusterMixin, BaseEstimator):
         self
         """
         if self.__sklearn_is_fitted__() and is_ready(self, x, 1):
-            self._go_on(x.reshape(1, -1))
+            self._go_on(x[np.newaxis])
             return self
         row = np.asarray(x)
         if row.ndim != 1:

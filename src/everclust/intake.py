@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .persistence import LARGEST
-from .snapshot import plain
+from .snapshot import FLOAT64, plain
 
 SMALL = 8192  # numbers
 _NOTED = ("n_features_in_", "feature_names_in_")  # by scikit-learn, before it has looked at the numbers
@@ -66,12 +66,12 @@ def is_ready(estimator: Any, X: Any, ndim: int) -> bool:
     """Is X what a running stream passes: a healthy array that needs no further look?"""
     return bool(
         type(X) is np.ndarray
-        and X.dtype == np.float64
+        and X.dtype == FLOAT64
         and X.ndim == ndim
         and X.size > 0
         and X.shape[-1] == estimator.n_features_in_
-        and X.flags.c_contiguous
-        and X.flags.aligned  # or NumPy 1.26 breaks down in `vdot`
+        and (flags := X.flags).c_contiguous
+        and flags.aligned  # or NumPy 1.26 breaks down in `vdot`
         and "feature_names_in_" not in estimator.__dict__
         and _is_moderate(X)
     )

@@ -59,13 +59,15 @@ class Learner:
             try:
                 start = 0
                 while start < len(X):
-                    stop = start + self._n_rows_at_once(X.shape[1], handover)
+                    stop = start + (self._n_rows_at_once(X.shape[1], handover) if len(X) > 1 else 1)
                     learn(self.state, plain(X[start:stop]), self.reading, self._keep)
                     if handover and scalar(self.state, "n_seen") % DECISION_INTERVAL == 0:
                         self.decide()
                     start = stop
+            except BaseException:  # Ctrl-C may come before the samples learnt last were kept
+                self._keep(self.state)
+                raise
             finally:  # not before: a signal handler may have taken a picture in between
-                self._note()
                 self._picture = {}
 
     def _n_rows_at_once(self, n_features: int, handover: bool) -> int:
@@ -78,15 +80,15 @@ class Learner:
     def _keep(self, state: State) -> None:
         """From here on this is the model, and what has happened to its components is taken down."""
         self.state = state
-        self._note()
+        if scalar(state, "n_lines"):
+            self._note()
 
     def _note(self) -> None:
-        state, n_lines = self.state, scalar(self.state, "n_lines")
-        if n_lines:
-            centres = state.centre[: scalar(state, "n_centres")].copy()
-            lines = bytearray(state.line[:n_lines].tobytes())  # NumPy copies records field by field
-            self._chronicle[False].add(np.frombuffer(lines, state.line.dtype), centres)
-            state.clock["n_lines"] = state.clock["n_centres"] = 0
+        state = self.state
+        centres = state.centre[: scalar(state, "n_centres")].copy()
+        lines = bytearray(state.line[: scalar(state, "n_lines")].tobytes())  # NumPy copies field by field
+        self._chronicle[False].add(np.frombuffer(lines, state.line.dtype), centres)
+        state.clock["n_lines"] = state.clock["n_centres"] = 0
 
     def decide(self) -> None:
         """Give the communities their ids."""

@@ -17,6 +17,7 @@ from .core.voting import elected, voices
 from .succession import succeed
 
 CHUNK_CELLS = 2**20  # samples are read so many numbers at a time, whatever the input
+FLOAT64 = np.dtype(np.float64)  # sooner compared with than the name of the type
 PARALLEL_WORK = 2**24  # samples × candidates × features from which threads are worth their start
 
 
@@ -138,7 +139,7 @@ def renamed(found: np.ndarray, before: np.ndarray, after: np.ndarray) -> np.ndar
 
 def plain(rows: np.ndarray) -> np.ndarray:
     """The rows as the one kind of array for which the kernels are compiled (DataFrames are read-only)."""
-    if rows.dtype == np.float64 and rows.flags.carray:
+    if rows.dtype == FLOAT64 and rows.flags.carray:
         return rows
     return np.array(rows, np.float64, order="C")
 

@@ -69,20 +69,22 @@ def learn(
     Writes into the state and returns it, or a roomier one that takes its place. Now and then it pauses;
     who takes down meanwhile what has happened to clusters, and clears it, keeps the state small.
     """
-    done = 0
+    is_bounded = reading.max_nodes != UNBOUNDED
+    done = surplus = 0
     while True:
-        before = done, _surplus(state, reading)
+        before = done, surplus
         done = _direct.run(state, X, done, reading)
-        if _surplus(state, reading) > 0:
-            evict(state, reading.max_nodes)
+        if is_bounded:
+            surplus = _let_go(state, reading.max_nodes)
         pause(state)
-        surplus = _surplus(state, reading)
-        if done == len(X) and surplus <= 0:
+        if done == len(X) and not surplus:
             return state
         if (done, surplus) == before:  # nothing goes on for want of room
             state = grow(state)
 
 
-def _surplus(state: State, reading: Reading) -> int:
-    """Nodes beyond those that may be kept; nobody counts where there is no bound."""
-    return 0 if reading.max_nodes == UNBOUNDED else scalar(state, "n_nodes") - reading.max_nodes
+def _let_go(state: State, max_nodes: int) -> int:
+    """Keep so many nodes; returns how many more there are for want of room."""
+    if scalar(state, "n_nodes") > max_nodes:
+        evict(state, max_nodes)
+    return max(scalar(state, "n_nodes") - max_nodes, 0)
