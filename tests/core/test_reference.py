@@ -37,7 +37,7 @@ def test_fields_are_read_by_name(whole, either_way):
 def test_what_is_written_is_seen_by_all(whole, either_way):
     @either_way
     def write(whole, i):
-        whole.row["count"][i] += whole.n
+        whole.row[i]["count"] += whole.n
         whole.inner.table[0, i] = 9.0
 
     @either_way
@@ -50,6 +50,20 @@ def test_what_is_written_is_seen_by_all(whole, either_way):
     assert write_twice(whole) == 14
     assert whole.row["count"].tolist() == [0, 14, 0]
     assert whole.inner.table[0].tolist() == [0, 9, 2]
+
+
+@pytest.mark.parametrize("integer", [int, np.uint8, np.int32])
+def test_rows_are_found_by_any_integer(whole, either_way, integer):
+    whole.row["size"] = [1.0, 2.0, 4.0]
+    part = either_way(lambda whole, i: (whole.row[i]["size"], whole.row[2]["size"]))
+    assert either_way(lambda whole, i: part(refer(whole), i))(whole, integer(1)) == (2.0, 4.0)
+
+
+def test_rows_that_do_not_lie_side_by_side(whole, either_way):
+    whole = whole._replace(row=np.zeros(6, ROW)[::2])
+    whole.row["size"] = [1.0, 2.0, 4.0]
+    part = either_way(lambda whole: whole.row[1]["size"])
+    assert either_way(lambda whole: part(refer(whole)))(whole) == 2.0
 
 
 def test_what_is_read_counts_as_used(whole, either_way):
