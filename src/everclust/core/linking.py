@@ -75,10 +75,6 @@ class _SharedFlags(compiler.Flags):
     __eq__ = object.__eq__
     __hash__ = object.__hash__
 
-    def copy(self) -> Any:
-        """For whoever wants others."""
-        return compiler.Flags(self)
-
 
 class _PartFlags(compiler.Flags):
     __slots__ = ()
