@@ -59,7 +59,9 @@ class Learner:
             try:
                 start = 0
                 while start < len(X):
-                    stop = start + (self._n_rows_at_once(X.shape[1], handover) if len(X) > 1 else 1)
+                    # A single row, as a stream brings it, needs no measuring.
+                    n_rows = self._n_rows_at_once(X.shape[1], handover) if len(X) > 1 else 1
+                    stop = start + n_rows
                     learn(self.state, plain(X[start:stop]), self.reading, self._keep)
                     if handover and scalar(self.state, "n_seen") % DECISION_INTERVAL == 0:
                         self.decide()
