@@ -7,7 +7,7 @@ with their sums in registers. Both may fuse and reorder sums as the machine like
 import numpy as np
 from numba import njit
 
-from everclust.core.lanes import LANES, _squared_distances, least
+from everclust.jit.blocks import LANES, _squared_distances, least
 
 FREE = {"reassoc", "contract", "nnan", "nsz"}
 

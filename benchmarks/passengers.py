@@ -20,8 +20,9 @@ STARTS, TURNS = 5, 20
 
 def leave_out(part: str) -> None:
     """Put a function that does nothing in the place of the part, where it is called."""
-    from everclust.core import jit, learn, resonance
+    from everclust.core import learn, resonance
     from everclust.core.topology import NOTHING_NEW
+    from everclust.jit import compile as jit
 
     def forget_changes(state):
         state.clock[0].change = NOTHING_NEW

@@ -19,8 +19,8 @@ from threadpoolctl import threadpool_limits
 
 from everclust import IDAT
 from everclust.core.communities import base_nodes, links_of
-from everclust.core.lanes import pack
 from everclust.core.valleys import base_labels
+from everclust.jit.blocks import pack
 from everclust.stream.run import run
 from everclust.stream_jobs import job_of
 from everclust.stream_options import Reading, Stretch

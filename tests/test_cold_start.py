@@ -39,7 +39,7 @@ import json
 import numpy as np
 import everclust
 from everclust.core.clusters import ReadOut, assign
-from everclust.core.lanes import pack
+from everclust.jit.blocks import pack
 nodes, X = np.eye(3), np.array([[1.0, 2.0, 4.0]])
 winner, nearness = np.empty(1, np.int64), np.empty(1)
 assign(ReadOut(pack(nodes), np.ones(64), np.arange(3), np.empty(0)), X, winner, nearness)
@@ -162,9 +162,9 @@ class Workshop:
         """Write the module, as it is in a version with that stamp, import it anew, and add to 10."""
         source = self.folder / "small.py"
         source.write_text(
-            f"from everclust.core.jit import kernel\n@kernel\ndef add(x):\n    return x + {number}\n"
+            f"from everclust.jit.compile import kernel\n@kernel\ndef add(x):\n    return x + {number}\n"
         )
-        self.monkeypatch.setattr("everclust.core.jit._STAMP", stamp)
+        self.monkeypatch.setattr("everclust.jit.compile._STAMP", stamp)
         module = {"__name__": "small", "__file__": str(source)}
         exec(compile(source.read_text(), source, "exec"), module)
         return module["add"](10), sum(module["add"].stats.cache_hits.values())

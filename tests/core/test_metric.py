@@ -3,12 +3,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everclust.core.lanes import LANES, pack
 from everclust.core.learn import learn
 from everclust.core.metric import cap, distance, stretch_shadow, two_distances, weighted_squared_distances
 from everclust.core.readings import CAPPED
 from everclust.core.spread import UNIT, WEIGHT
 from everclust.core.state import clock_of, new_state
+from everclust.jit.blocks import LANES, pack
 from handover_oracle import capped_weights, weighted_distance
 
 

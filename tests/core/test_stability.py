@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everclust.core import stability
-from everclust.core.vectors import WIDTH
+from everclust.jit.simd import WIDTH
 
 DETERMINANT_FLOOR = 1e-6
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import valley_oracle
 from everclust.core import voting
 from everclust.core.clusters import ReadOut, read_out
-from everclust.core.lanes import pack
+from everclust.jit.blocks import pack
 
 A, B, C = 7, 3, 5  # ids
 

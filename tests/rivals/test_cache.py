@@ -6,11 +6,11 @@ import sys
 import numba
 import pytest
 
-from everclust.core import jit
+from everclust.jit import compile as jit
 
-PART = "from everclust.core.jit import jit\n\n\n@jit\ndef part(x):\n    return {} * x\n"
+PART = "from everclust.jit.compile import jit\n\n\n@jit\ndef part(x):\n    return {} * x\n"
 ENTRY = (
-    "from everclust.core.jit import kernel\nfrom part import part\n\n\n"
+    "from everclust.jit.compile import kernel\nfrom part import part\n\n\n"
     "@kernel\ndef entry(x):\n    return part(x)\n"
 )
 

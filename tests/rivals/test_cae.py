@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from everclust.core.jit import kernel
+from everclust.jit.compile import kernel
 from everclust.rivals import CAE, cae_loop, cae_state
 from everclust.rivals import graph as graphs
 from everclust.rivals.parameters import space

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from everclust.core.jit import kernel
 from everclust.core.search import insert
+from everclust.jit.compile import kernel
 from everclust.rivals import cim as c
 from everclust.rivals import cim_search as search
 from everclust.rivals.diversity import add_row

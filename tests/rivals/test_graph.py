@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everclust.core.jit import jit, kernel
+from everclust.jit.compile import jit, kernel
 from everclust.rivals import graph as g
 from everclust.rivals.graph_components import components
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everclust.core.jit import kernel
-from everclust.core.lanes import LANES
+from everclust.jit.blocks import LANES
+from everclust.jit.compile import kernel
 from everclust.rivals import prototypes as p
 
 

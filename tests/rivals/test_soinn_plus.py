@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from everclust.core.jit import kernel
+from everclust.jit.compile import kernel
 from everclust.rivals import SOINNPlus
 from everclust.rivals.graph import edges
 from everclust.rivals.parameters import space

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .counting import counting_sort, in_order
-from .jit import COARSE, jit, jit_allocating
+from ..jit.compile import COARSE, jit, jit_allocating
+from ..jit.sorting import counting_sort, in_order
 
 EXTENT = math.sqrt(12.0)  # of a uniform distribution, in standard deviations
 ROUNDING = 1e-9  # counts are small integers, so that equality is common: it shall not be left to chance

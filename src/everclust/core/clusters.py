@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .jit import jit_inlined, kernel
-from .lanes import LANES, least, pack, squared_distances
+from ..jit.blocks import LANES, least, pack, squared_distances
+from ..jit.compile import jit_inlined, kernel
 from .metric import weighted_squared_distances
 from .spread import WEIGHT
 from .state import State, clock_of

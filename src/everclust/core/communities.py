@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .counting import counting_sort
+from ..jit.compile import COARSE, jit, jit_allocating, kernel
+from ..jit.sorting import counting_sort
 from .handovers import births_of, find_pairs
-from .jit import COARSE, jit, jit_allocating, kernel
 from .metric import distance
 from .spread import WEIGHT
 from .state import State, clock_of

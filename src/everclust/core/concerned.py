@@ -1,6 +1,6 @@
 """Whose clusters a sample has changed: few as a rule, and nobody else needs to be looked at."""
 
-from .jit import jit
+from ..jit.compile import jit
 from .topology import NO_HOME, root
 
 

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from .jit import jit, jit_allocating, kernel
+from ..jit.compile import jit, jit_allocating, kernel
+from ..jit.quantiles import select
+from ..jit.reference import refer
 from .lineage import recognise
 from .maintenance import move_node
 from .pairs import rehash
-from .quantiles import select
-from .reference import refer
 from .search import forget_shadow
 from .state import has_room
 from .topology import ANYTHING, NOBODY, rejoin, release

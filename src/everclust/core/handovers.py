@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .counting import counting_sort, in_order
-from .jit import jit, jit_allocating, kernel, record
+from ..jit.compile import jit, jit_allocating, kernel, record
+from ..jit.reference import refer
+from ..jit.sorting import counting_sort, in_order
 from .pairs import scatter
-from .reference import refer
 from .topology import NOBODY
 
 if TYPE_CHECKING:

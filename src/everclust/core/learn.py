@@ -4,13 +4,13 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..jit.compile import Direct, jit_inlined, kernel
+from ..jit.reference import refer
 from .eviction import evict
-from .jit import Direct, jit_inlined, kernel
 from .lineage import recognise
 from .maintenance import maintain
 from .metric import cap
 from .readings import PUBLISHED, UNBOUNDED, Reading
-from .reference import refer
 from .resonance import create, resonate
 from .search import new_scratch
 from .state import SEED_NODES, State, grow, has_room, scalar

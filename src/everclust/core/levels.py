@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..jit.compile import jit, jit_allocating
 from .communities import quick_square, seat
-from .jit import jit, jit_allocating
 from .topology import NO_CLUSTER
 
 DECISION_INTERVAL = 1000  # samples between two answers that are kept

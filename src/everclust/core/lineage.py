@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..jit.compile import jit, jit_allocating, record
+from ..jit.reference import refer
 from .concerned import list_concerned, list_members, sort_by_node
-from .jit import jit, jit_allocating, record
-from .reference import refer
 from .topology import ANYTHING, NO_CLUSTER, NO_HOME, NOTHING_NEW, root
 
 GONE, SPLIT, MERGED, BORN = 0, 1, 2, 3  # in the order in which they are told within one sample

@@ -6,9 +6,9 @@ quiet unless touched, so they do not stay on the list for long). All nodes only 
 
 import numpy as np
 
-from .jit import jit, jit_allocating
-from .lanes import copy_row
-from .quantiles import fences
+from ..jit.blocks import copy_row
+from ..jit.compile import jit, jit_allocating
+from ..jit.quantiles import fences
 from .search import cast_shadow, forget_shadow
 from .topology import ANYTHING, NOBODY, cut, list_changed, measure, rejoin
 

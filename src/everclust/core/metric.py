@@ -7,11 +7,11 @@ import math
 
 import numpy as np
 
-from .jit import FUSED, jit, jit_allocating
-from .lanes import LANES
-from .quantiles import hazen
+from ..jit.blocks import LANES
+from ..jit.compile import FUSED, jit, jit_allocating
+from ..jit.quantiles import hazen
+from ..jit.simd import WIDTH, load, splat, store
 from .spread import SQUARE_SUM, UNIT, WEIGHT
-from .vectors import WIDTH, load, splat, store
 
 
 @jit

@@ -1,7 +1,7 @@
 """Pairs of seats, found by hashing: the sparse form of a symmetric matrix."""
 
-from .jit import jit, kernel
-from .reference import refer
+from ..jit.compile import jit, kernel
+from ..jit.reference import refer
 
 EMPTY = -1
 

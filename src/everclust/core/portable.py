@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from ..jit.compile import jit_allocating, kernel
+from ..jit.reference import refer
 from .clusters import cluster_ids, edges
 from .handovers import enter, handovers, table_of
 from .invariants import check
-from .jit import jit_allocating, kernel
 from .lineage import recognise
 from .pairs import pair_of
-from .reference import refer
 from .spread import MEAN, SQUARE_SUM, WEIGHT
 from .state import State, allocate, clock_of, window_rows
 from .topology import ANYTHING, NO_CLUSTER, NOBODY, promote, root, take_seat, watch

@@ -1,8 +1,8 @@
 """One sample meets the nodes: it becomes a node, or moves its first and second winner."""
 
+from ..jit.blocks import copy_row
+from ..jit.compile import jit, jit_inlined
 from .handovers import hand_over
-from .jit import jit, jit_inlined
-from .lanes import copy_row
 from .search import cast_shadow, nearest_two
 from .spread import give_scale, observe
 from .topology import NO_CLUSTER, NOBODY, activate, add_evidence

@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .jit import COARSE, FUSED, jit, jit_allocating, jit_inlined
-from .lanes import LANES, copy_row, least
+from ..jit.blocks import LANES, copy_row, least
+from ..jit.compile import COARSE, FUSED, jit, jit_allocating, jit_inlined
+from ..jit.simd import load, lower, lowest, splat, store
 from .metric import distance, two_distances
 from .spread import ANCHOR, PLACE, UNIT, WEIGHT, present_scale
-from .vectors import load, lower, lowest, splat, store
 from .window import average
 
 SPACING = 2.0**-23  # of float32: twice the largest relative rounding error

@@ -2,8 +2,8 @@
 
 import math
 
-from .jit import jit
-from .vectors import WIDTH, higher, highest, load, splat
+from ..jit.compile import jit
+from ..jit.simd import WIDTH, higher, highest, load, splat
 
 SCALE_FLOOR = 1e-6
 MEAN, SQUARE_SUM, WEIGHT, ANCHOR, UNIT, PLACE = 0, 1, 2, 3, 4, 5  # rows of state.feature

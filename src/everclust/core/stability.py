@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .jit import COARSE, FUSED, jit, jit_allocating
-from .lanes import copy_row
+from ..jit.blocks import copy_row
+from ..jit.compile import COARSE, FUSED, jit, jit_allocating
+from ..jit.simd import WIDTH, aligned, higher, highest, load, root, splat, store
 from .spread import WEIGHT, widest_scale
-from .vectors import WIDTH, aligned, higher, highest, load, root, splat, store
 
 DETERMINANT_FLOOR = 1e-6
 FOUR = 4  # points, or columns, per pass: each has a sum of its own under way

@@ -4,10 +4,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..jit.blocks import LANES, copy_blocks, new_blocks
+from ..jit.compile import jit, record
 from .handovers import HANDOVER, enter, worth_keeping
 from .invariants import check as check
-from .jit import jit, record
-from .lanes import LANES, copy_blocks, new_blocks
 from .lineage import LINE
 from .pairs import EMPTY, rehash
 from .readings import PUBLISHED, Reading

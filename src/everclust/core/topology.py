@@ -4,7 +4,7 @@ Owner of the graph. Only nodes that ever had evidence or were active take part, 
 own that it keeps; dropping other nodes renumbers nodes, never seats.
 """
 
-from .jit import jit, jit_inlined
+from ..jit.compile import jit, jit_inlined
 from .metric import distance
 from .pairs import pair_of
 from .spread import WEIGHT

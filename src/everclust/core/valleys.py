@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from ..jit.compile import jit, jit_allocating, kernel
 from .boundaries import ROUNDING, homogeneous, measure, new_cut, sort_by_group, strengths
 from .communities import (
     FEWEST_LINKED,
@@ -23,7 +24,6 @@ from .communities import (
     new_seating,
     seat_together,
 )
-from .jit import jit, jit_allocating, kernel
 from .levels import (
     consider,
     is_clearly_better,

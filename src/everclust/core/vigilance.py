@@ -1,8 +1,8 @@
 """Re-estimation of the interval Λ and the vigilance threshold V from the newest samples."""
 
-from .jit import jit, jit_allocating
-from .quantiles import hazen
-from .reference import refer
+from ..jit.compile import jit, jit_allocating
+from ..jit.quantiles import hazen
+from ..jit.reference import refer
 from .stability import find_closest, longest_stable, new_similarities
 
 KEEP = -1

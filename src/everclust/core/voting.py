@@ -11,9 +11,9 @@ import math
 
 import numpy as np
 
+from ..jit.blocks import LANES, least
+from ..jit.compile import jit, kernel
 from .clusters import ReadOut, measure_block
-from .jit import jit, kernel
-from .lanes import LANES, least
 
 
 def n_asked(n_nodes: int) -> int:

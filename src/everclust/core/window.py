@@ -1,7 +1,7 @@
 """Ring of the latest samples, at most two intervals of them."""
 
-from .jit import jit
-from .lanes import copy_row
+from ..jit.blocks import copy_row
+from ..jit.compile import jit
 
 
 @jit

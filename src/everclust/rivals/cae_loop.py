@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..core.jit import jit, kernel
-from ..core.quantiles import hazen, select
-from ..core.reference import refer
+from ..jit.compile import jit, kernel
+from ..jit.quantiles import hazen, select
+from ..jit.reference import refer
 from . import graph as graphs
 from .cae_state import Rule, State, grow, new_scratch
 from .cim import add, bandwidth, drop_isolated, mean_scale, pull, pull_neighbours

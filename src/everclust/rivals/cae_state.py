@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.jit import jit_allocating, kernel, record
+from ..jit.compile import jit_allocating, kernel, record
 from . import graph as graphs
 from .cim import Nodes, bandwidth, bandwidth_across, grow_nodes, new_nodes
 from .cim_search import new_scratch as new_search_scratch

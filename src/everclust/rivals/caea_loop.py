@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.jit import jit, jit_allocating, kernel, record
-from ..core.lanes import copy_row
-from ..core.reference import refer
+from ..jit.blocks import copy_row
+from ..jit.compile import jit, jit_allocating, kernel, record
+from ..jit.reference import refer
 from . import graph as graphs
 from .cim import (
     Nodes,

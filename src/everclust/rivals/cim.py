@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.jit import jit
-from ..core.lanes import LANES, copy_row
-from ..core.quantiles import hazen
+from ..jit.blocks import LANES, copy_row
+from ..jit.compile import jit
+from ..jit.quantiles import hazen
 from . import graph as graphs
 from .prototypes import new_blocks, put
 

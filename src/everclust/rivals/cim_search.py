@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.jit import COARSE, jit, jit_allocating, kernel
-from ..core.lanes import LANES
 from ..core.search import NONE, insert
+from ..jit.blocks import LANES
+from ..jit.compile import COARSE, jit, jit_allocating, kernel
 from .cim import cim
 
 TERM = 2e-6

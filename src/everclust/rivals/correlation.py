@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..core.jit import jit
+from ..jit.compile import jit
 
 
 def standardise(X: np.ndarray, block: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

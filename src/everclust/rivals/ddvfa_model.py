@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.jit import jit_allocating, record
+from ..jit.compile import jit_allocating, record
 from .fuzzy_art import grown, new_weights
 
 UNLIMITED = np.iinfo(np.int64).max

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.jit import kernel
-from ..core.lanes import LANES, pack, squared_distances
+from ..jit.blocks import LANES, pack, squared_distances
+from ..jit.compile import kernel
 
 CHUNK_CELLS = 2**20  # distances that are held at a time, if there is one for each point
 

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from ..core.jit import COARSE, jit
+from ..jit.compile import COARSE, jit
 from .cim import cim
 
 COINCIDING = 1e-10  # a pivot below it is 0: as CIM is the root of rounded numbers, others are above 1e-9

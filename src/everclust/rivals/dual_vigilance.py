@@ -1,6 +1,6 @@
 """The verbs of DDVFA: look, link, accept, resonate, append."""
 
-from ..core.jit import jit, kernel
+from ..jit.compile import jit, kernel
 from .ddvfa_model import new_scratch
 from .fuzzy_art import NONE, absorb, choice, commit, is_better, overlaps
 from .linkage import CENTROID, centroid_overlaps, linked

@@ -6,7 +6,7 @@ sum still runs over the numbers in order.
 
 import numpy as np
 
-from ..core.jit import ORDERLESS, jit
+from ..jit.compile import ORDERLESS, jit
 
 NONE = -1
 ROOM = 64  # categories that new weights have room for

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.jit import jit, jit_allocating, kernel, record
-from ..core.lanes import LANES
-from ..core.reference import refer
+from ..jit.blocks import LANES
+from ..jit.compile import jit, jit_allocating, kernel, record
+from ..jit.reference import refer
 from . import graph as graphs
 from . import prototypes
 from .graph import NONE, Graph, add_node, add_to_ages, cut_older, drop_nodes, remove_edge, set_age

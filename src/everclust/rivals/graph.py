@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.jit import jit, record
+from ..jit.compile import jit, record
 
 NONE = -1
 ROOM = 64  # nodes and edges that a new graph has room for

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..core.jit import jit, kernel
+from ..jit.compile import jit, kernel
 from .graph import NONE, Graph, size_of
 
 

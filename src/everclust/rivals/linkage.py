@@ -1,7 +1,7 @@
 """How near a cluster is, from how near its categories are."""
 
-from ..core.jit import jit
-from ..core.quantiles import hazen
+from ..jit.compile import jit
+from ..jit.quantiles import hazen
 
 SINGLE, COMPLETE, AVERAGE, MEDIAN, WEIGHTED, CENTROID = range(6)
 LINKAGES = {

@@ -7,9 +7,9 @@ of them is the node, so that a sample that was seen before meets limits made of 
 
 import numpy as np
 
-from ..core.jit import jit, kernel
-from ..core.lanes import LANES, _squared_distances, least, n_blocks
 from ..core.search import NONE, insert
+from ..jit.blocks import LANES, _squared_distances, least, n_blocks
+from ..jit.compile import jit, kernel
 
 squared_distances = jit(_squared_distances)  # INOUT out
 

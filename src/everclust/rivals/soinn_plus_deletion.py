@@ -7,8 +7,8 @@ need not be known.
 
 import numpy as np
 
-from ..core.jit import jit
-from ..core.quantiles import hazen
+from ..jit.compile import jit
+from ..jit.quantiles import hazen
 from . import prototypes
 from .graph import NONE, cut_older, drop_nodes
 from .graph_components import flood

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from ..core.jit import jit, kernel
-from ..core.reference import refer
+from ..jit.compile import jit, kernel
+from ..jit.reference import refer
 from . import graph as graphs
 from .graph import NONE, add_node, add_to_ages, set_age
 from .prototypes import approach_by_share, gap, nearest_two, put, take

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.jit import jit_allocating, record
-from ..core.lanes import LANES
+from ..jit.blocks import LANES
+from ..jit.compile import jit_allocating, record
 from . import graph as graphs
 from . import prototypes
 from .graph import Graph

@@ -5,8 +5,8 @@ As TBM-P has it: who wins may also have to correlate with the item.
 
 import numpy as np
 
-from ..core.jit import jit, kernel
-from ..core.reference import refer
+from ..jit.compile import jit, kernel
+from ..jit.reference import refer
 from .correlation import agrees
 from .fuzzy_art import NONE, absorb, choice, commit, is_before, is_better, match, overlaps, size_of
 from .graph import add_node, drop_nodes, has_room, set_age

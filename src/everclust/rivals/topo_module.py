@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.jit import jit_allocating, record
+from ..jit.compile import jit_allocating, record
 from . import graph as graphs
 from .fuzzy_art import ROOM, grown, new_weights
 from .graph import Graph, new_graph

@@ -13,7 +13,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from ..core.clusters import number_clusters
-from ..core.jit import kernel
+from ..jit.compile import kernel
 
 CONNECTION = np.dtype(
     [

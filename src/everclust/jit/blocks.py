@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .jit import FUSED, jit
-from .vectors import BYTES, WIDTH, load, lower, lowest, new_aligned, splat, store
+from .compile import FUSED, jit
+from .simd import BYTES, WIDTH, load, lower, lowest, new_aligned, splat, store
 
 LANES = 64
 

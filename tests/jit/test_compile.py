@@ -1,13 +1,12 @@
 import errno
 import importlib.util
 import shutil
-from pathlib import Path
 
 import numba
 import numpy as np
 import pytest
 
-from everclust.core import jit
+from everclust.jit import compile as jit
 
 
 @pytest.fixture
@@ -15,7 +14,9 @@ def load(tmp_path, compiling, monkeypatch):
     """Load a module with a kernel anew, as another process would; its cache is next to it."""
     monkeypatch.setattr(numba.config, "CACHE_DIR", "")
     path = tmp_path / "kernels.py"
-    path.write_text("from everclust.core.jit import kernel\n\n\n@kernel\ndef double(x):\n    return 2 * x\n")
+    path.write_text(
+        "from everclust.jit.compile import kernel\n\n\n@kernel\ndef double(x):\n    return 2 * x\n"
+    )
 
     def load_again():
         spec = importlib.util.spec_from_file_location("kernels", path)
@@ -66,17 +67,18 @@ def test_another_stamp_is_another_cache(load, monkeypatch):
     assert (later(3), hits(later)) == (6, 0)
 
 
-def test_stamp_changes_with_any_file(tmp_path, monkeypatch):
-    core = shutil.copytree(Path(jit.__file__).parent, tmp_path / "core")
-    monkeypatch.setattr(jit, "__file__", str(core / "jit.py"))
-    before = jit.source_stamp()
-    assert before == jit.source_stamp() == jit._STAMP
+def test_stamp_changes_with_any_file(tmp_path):
+    folders = [shutil.copytree(jit.PACKAGE / name, tmp_path / name) for name in ("jit", "core")]
+    core = folders[1]
+    before = jit.source_stamp(*folders)
+    assert before == jit.source_stamp(*folders) == jit._STAMP
     (core / "spread.py").write_text((core / "spread.py").read_text() + "# edited\n")
-    edited = jit.source_stamp()
-    (core / "another.py").touch()
-    added = jit.source_stamp()
-    (core / "another.py").rename(core / "renamed.py")
-    assert len({before, edited, added, jit.source_stamp()}) == 4
+    edited = jit.source_stamp(*folders)
+    (core / "deeper").mkdir()
+    (core / "deeper" / "another.py").touch()
+    added = jit.source_stamp(*folders)
+    (core / "deeper" / "another.py").rename(core / "deeper" / "renamed.py")
+    assert len({before, edited, added, jit.source_stamp(*folders)}) == 4
 
 
 def test_kernels_of_other_folders_change_with_their_own_files_too(tmp_path):

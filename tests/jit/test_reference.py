@@ -4,7 +4,7 @@ import numba
 import numpy as np
 import pytest
 
-from everclust.core.reference import refer
+from everclust.jit.reference import refer
 
 ROW = np.dtype([("count", np.int64), ("size", np.float64)])
 

@@ -4,7 +4,8 @@ import numba
 import numpy as np
 import pytest
 
-from everclust.core import jit, linking
+from everclust.jit import compile as jit
+from everclust.jit import linking
 
 pytestmark = [
     pytest.mark.usefixtures("compiling"),

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from everclust.core.lanes import (
+from everclust.jit.blocks import (
     LANES,
     copy_blocks,
     copy_row,
@@ -11,7 +11,7 @@ from everclust.core.lanes import (
     pack,
     squared_distances,
 )
-from everclust.core.vectors import BYTES
+from everclust.jit.simd import BYTES
 
 
 def test_copy_row(compiled):

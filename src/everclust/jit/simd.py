@@ -14,7 +14,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import lower_builtin, models, register_model, type_callable
 
-from .jit import jit_allocating
+from .compile import jit_allocating
 
 BYTES = 64
 WIDTH = BYTES // 8  # numbers in a vector of float64

@@ -2,8 +2,8 @@ import numba
 import numpy as np
 import pytest
 
-from everclust.core import vectors
-from everclust.core.vectors import BYTES, WIDTH, higher, highest, load, lower, lowest, root, splat, store
+from everclust.jit import simd as vectors
+from everclust.jit.simd import BYTES, WIDTH, higher, highest, load, lower, lowest, root, splat, store
 
 BOTH = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from .jit import jit_allocating
-from .lanes import copy_row
+from .blocks import copy_row
+from .compile import jit_allocating
 
 
 @jit_allocating

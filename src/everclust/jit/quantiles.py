@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from .jit import jit
+from .compile import jit
 
 TUKEY = 1.5
 

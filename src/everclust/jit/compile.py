@@ -1,8 +1,8 @@
 """The one way this package compiles: flags, and a disk cache that cannot go stale.
 
 numba's cache notices a change only in the file of the compiled entry function. The kernels here
-call small functions from many files, so their cache is stamped with a hash of all of `core`, and of
-all files beside their own.
+call small functions from many files, so their cache is stamped with a hash of all of `jit` and `core`,
+and of all files in their own folder of the package.
 """
 
 import gc
@@ -114,15 +114,20 @@ def _without_garbage_collection() -> Iterator[None]:
             gc.enable()
 
 
-def source_stamp(folder: Path | None = None) -> str:
-    """Hash of every source file of a folder, or else of `core`, by name and content."""
+PACKAGE = Path(__file__).parents[1]
+
+
+def source_stamp(*folders: Path) -> str:
+    """Hash of every source file below these folders, by name and content."""
     digest = sha256()
-    for path in sorted((folder or Path(__file__).parent).glob("*.py")):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    for folder in folders:
+        for path in sorted(folder.rglob("*.py")):
+            name = path.relative_to(folder).as_posix()
+            digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
 
 
-_STAMP = source_stamp()
+_STAMP = source_stamp(PACKAGE / "jit", PACKAGE / "core")
 _stamp_of_folder = cache(source_stamp)
 
 
@@ -131,14 +136,22 @@ class _Stamped:
 
     def get_source_stamp(self) -> str:
         path = Path(self._py_file)
-        if path.parent == Path(__file__).parent or not path.is_file():
+        folder = _folder_of(path)
+        if folder in (PACKAGE / "jit", PACKAGE / "core") or not path.is_file():
             return _STAMP
-        return sha256((_STAMP + _stamp_of_folder(path.parent)).encode()).hexdigest()
+        return sha256((_STAMP + _stamp_of_folder(folder)).encode()).hexdigest()
 
     def get_disambiguator(self) -> str:
         # In the names of the files as well: numba writes the index before the code, so that whatever
         # comes in between would leave a new index that points at old code.
         return f"{super().get_disambiguator()}-{self.get_source_stamp()[:16]}"  # type: ignore[misc]
+
+
+def _folder_of(path: Path) -> Path:
+    """The folder of the package that a file is in, at whatever depth; else the one beside it."""
+    if path.is_relative_to(PACKAGE):
+        return PACKAGE / path.relative_to(PACKAGE).parts[0]
+    return path.parent
 
 
 class _Impl(caching.CompileResultCacheImpl):

@@ -1,6 +1,6 @@
 import numpy as np
 
-from everclust.core.counting import counting_sort, in_order
+from everclust.jit.sorting import counting_sort, in_order
 
 
 def test_counting_sort(compiled):

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everclust.core.quantiles import fences, hazen, select
+from everclust.jit.quantiles import fences, hazen, select
 
 
 @pytest.mark.parametrize(("rank", "value"), [(0, 1.0), (1, 2.0), (2, 2.0), (3, 5.0)])

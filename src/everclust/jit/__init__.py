@@ -1,0 +1,1 @@
+"""How kernels are compiled: everything that rests on what numba does not promise."""
