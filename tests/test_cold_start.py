@@ -38,7 +38,7 @@ SMALL_SCRIPT = """
 import json
 import numpy as np
 import everclust
-from everclust.core.clusters import ReadOut, assign
+from everclust.core.readout import ReadOut, assign
 from everclust.jit.blocks import pack
 nodes, X = np.eye(3), np.array([[1.0, 2.0, 4.0]])
 winner, nearness = np.empty(1, np.int64), np.empty(1)

@@ -1,20 +1,20 @@
 """Traces of the right behaviour: the state after every sample, and the final model."""
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from everclust.core import readings
-from everclust.core.clusters import assign, components, edges, read_out
-from everclust.core.communities import base_nodes, by_modularity, links_of
+from everclust.core import variants as readings
+from everclust.core.communities.communities import base_nodes, by_modularity, links_of
 from everclust.core.handovers import handovers
 from everclust.core.learn import learn
+from everclust.core.readout import assign, components, edges, read_out
 from everclust.core.spread import WEIGHT
 from everclust.core.state import clock_of, new_state
+from support.paths import DATA
 
-GOLDEN = sorted((Path(__file__).parent / "data/golden").glob("*.npz"))
+GOLDEN = sorted((DATA / "golden").glob("*.npz"))
 TRACES = [path for path in GOLDEN if "_handover" not in path.stem]
 HANDOVER = [path for path in GOLDEN if "_handover" in path.stem]
 VARIANTS = {

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits, load_iris
 
-from everclust.core import readings
-from everclust.core.clusters import candidates, components
+from everclust.core import variants as readings
 from everclust.core.learn import learn
+from everclust.core.readout import candidates, components
 from everclust.core.state import CLOCK, NODE, PAIR, SEAT, State, check, clock_of, copy, new_state
 
 

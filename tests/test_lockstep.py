@@ -6,13 +6,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from drawn import TEXTURES, blobs, outliers, restored, some_model, specification, tasks
-from everclust.core import readings
-from everclust.core.clusters import assign, components, read_out
+from everclust.core import variants as readings
 from everclust.core.learn import learn
-from everclust.core.portable import export
+from everclust.core.readout import assign, components, read_out
+from everclust.core.serialise import export
 from everclust.core.state import check, clock_of, new_state
-from interpreted import PLAIN
+from support.jit_mode import PLAIN
+from support.streams import TEXTURES, blobs, outliers, restored, some_model, specification, tasks
 
 LONGEST = 60 if PLAIN else 120
 SAFE_MARGIN = 1e-12  # closer decisions may fall either way: pow and the order of a sum are free to round

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_digits, load_iris
 
 from everclust.core.learn import learn
-from everclust.core.portable import export
+from everclust.core.serialise import export
 from everclust.core.state import clock_of, new_state
-from interpreted import PLAIN
+from support.jit_mode import PLAIN
 
 N = 60 if PLAIN else 400
 LIKE_SAMPLES = ("prototype", "scale", "mean", "window")

@@ -11,14 +11,14 @@ import sys
 import tarfile
 import textwrap
 import zipfile
-from pathlib import Path
 
 import pytest
 
 import everclust
 from everclust import IDAT, History, learn
+from support.paths import REPOSITORY
 
-ROOT = Path(__file__).parent.parent
+ROOT = REPOSITORY
 OPTIONAL = (
     "matplotlib",
     "networkx",

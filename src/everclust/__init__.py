@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from .estimator import IDAT, load
+from .estimators.idat import IDAT, load
 from .feed import learn
 from .history import History
 from .version import __version__

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from .estimator import IDAT
+from .estimators.idat import IDAT
 from .history import History
 
 SLICE_ROWS = 1_000  # learnt between two looks at the progress bar

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .estimator import IDAT
-from .quantity import quantity
+from .estimators.idat import IDAT
+from .text import quantity
 
 if TYPE_CHECKING:
     import pandas

@@ -3,16 +3,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drawn import TEXTURES, restored, some_model
-from everclust.core.clusters import cluster_ids
+from everclust.core.cluster_ids import GONE, SPLIT
 from everclust.core.eviction import evict, stalest
 from everclust.core.learn import learn
-from everclust.core.lineage import GONE, SPLIT
-from everclust.core.portable import export, restore
-from everclust.core.readings import PUBLISHED
+from everclust.core.readout import cluster_ids
+from everclust.core.serialise import export, restore
 from everclust.core.spread import widest_scale
 from everclust.core.state import check, clock_of, copy, grow, new_state
-from interpreted import PLAIN
+from everclust.core.variants import PUBLISHED
+from support.jit_mode import PLAIN
+from support.streams import TEXTURES, restored, some_model
 
 LINE = [[0], [1], [3], [6], [10], [15]]
 

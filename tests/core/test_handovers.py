@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 from everclust.core import handovers
 from everclust.core.learn import learn
 from everclust.core.maintenance import maintain
-from everclust.core.portable import export
-from everclust.core.readings import BIRTHLESS, PUBLISHED
+from everclust.core.serialise import export
 from everclust.core.state import check, clock_of, grow, has_room, new_state
 from everclust.core.topology import NOBODY
-from interpreted import PLAIN
+from everclust.core.variants import BIRTHLESS, PUBLISHED
+from support.jit_mode import PLAIN
 
 NODES = [[0], [10], [20], [30]]
 

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from everclust.core.learn import learn
-from everclust.core.portable import export
-from everclust.core.readings import WITHOUT_BOTH, starting_at
+from everclust.core.serialise import export
 from everclust.core.state import clock_of, new_state
+from everclust.core.variants import WITHOUT_BOTH, starting_at
 
 
 def test_nothing_to_learn():

@@ -1,15 +1,15 @@
 import numpy as np
 import pytest
 
-from everclust.core.clusters import components
+from everclust.core.cluster_ids import recognise
 from everclust.core.learn import learn
-from everclust.core.lineage import recognise
 from everclust.core.maintenance import maintain
-from everclust.core.portable import export
-from everclust.core.readings import starting_at
+from everclust.core.readout import components
+from everclust.core.serialise import export
 from everclust.core.spread import widest_scale
 from everclust.core.state import check, clock_of, new_state
 from everclust.core.topology import add_evidence
+from everclust.core.variants import starting_at
 
 
 @pytest.fixture

@@ -5,11 +5,11 @@ from hypothesis import strategies as st
 
 from everclust.core.learn import learn
 from everclust.core.metric import cap, distance, stretch_shadow, two_distances, weighted_squared_distances
-from everclust.core.readings import CAPPED
 from everclust.core.spread import UNIT, WEIGHT
 from everclust.core.state import clock_of, new_state
+from everclust.core.variants import CAPPED
 from everclust.jit.blocks import LANES, pack
-from handover_oracle import capped_weights, weighted_distance
+from oracles.handover import capped_weights, weighted_distance
 
 
 def test_distance(compiled):

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from everclust.core.learn import learn
-from everclust.core.portable import export
-from everclust.core.readings import PRINTED_EVIDENCE, PUBLISHED
 from everclust.core.resonance import absorb, create, similarity, support, use
+from everclust.core.serialise import export
 from everclust.core.state import check, clock_of, new_state
+from everclust.core.variants import PRINTED_EVIDENCE, PUBLISHED
 
 HALF = 0.5
 JUST_ABOVE, JUST_BELOW = np.nextafter(HALF, 1), np.nextafter(HALF, 0)

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from everclust.core.pairs import pair_of
-from everclust.core.portable import export
-from everclust.core.readings import starting_at
+from everclust.core.pair_table import pair_of
+from everclust.core.serialise import export
 from everclust.core.state import allocate, clock_of, copy, grow, has_room, new_state, window_rows
+from everclust.core.variants import starting_at
 
 
 def test_a_new_state_has_seen_nothing():

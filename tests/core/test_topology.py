@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from everclust.core import topology
-from everclust.core.clusters import components, edges
-from everclust.core.lineage import recognise
-from everclust.core.portable import export
+from everclust.core.cluster_ids import recognise
+from everclust.core.readout import components, edges
+from everclust.core.serialise import export
 from everclust.core.spread import WEIGHT
 from everclust.core.state import check, clock_of
 

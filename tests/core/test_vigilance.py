@@ -5,8 +5,8 @@ import pytest
 
 from everclust.core import vigilance
 from everclust.core.learn import learn
-from everclust.core.readings import PUBLISHED, WITHOUT_GROWTH, WITHOUT_SHRINKING, starting_at
 from everclust.core.state import clock_of, new_state, window_rows
+from everclust.core.variants import PUBLISHED, WITHOUT_GROWTH, WITHOUT_SHRINKING, starting_at
 
 
 @pytest.fixture

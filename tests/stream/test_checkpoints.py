@@ -15,7 +15,7 @@ import pytest
 
 from everclust import IDAT, load
 from everclust.stream import checkpoint as checkpoint_module
-from stream.conftest import write_csv
+from support.stream_fixtures import write_csv
 
 COLUMNS = ["--id", "name", "--label", "kind"]
 
@@ -75,7 +75,7 @@ def test_a_broken_checkpoint_is_passed_over(damage, fit, folder, call, points):
         (newest / "position.json").write_text(text.replace('\\"rows\\": 2000', '\\"rows\\": 1999'))
     from typer.testing import CliRunner
 
-    from everclust.stream_commands import app
+    from everclust.cli.stream import app
 
     words = ["fit", points, "-m", "m", *COLUMNS, "--checkpoint", "kept", "--every", 500, "--block", 100]
     done = CliRunner().invoke(app, [*map(str, words), "-p", "p.csv"])
@@ -269,6 +269,6 @@ def test_events_go_to_a_webhook_and_come_again_with_the_same_name(points, X, cal
 
 
 def test_a_webhook_that_does_not_answer(points, sentence, monkeypatch):
-    monkeypatch.setattr("everclust.stream.webhook.ATTEMPTS", 1)
+    monkeypatch.setattr("everclust.stream.sinks.webhook.ATTEMPTS", 1)
     said = sentence("fit", points, "-m", "m", *COLUMNS, "-e", "http://127.0.0.1:9/hook", code=5)
     assert "does not take events" in said

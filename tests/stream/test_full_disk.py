@@ -13,8 +13,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from everclust.stream import writing
-from stream.conftest import NAMES
+from everclust.stream import write_file as writing
+from support.stream_fixtures import NAMES
 
 COLUMNS = ["--id", "name"]
 

@@ -4,13 +4,13 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-from stream.conftest import clouds, write_csv
+from support.paths import TESTS
+from support.stream_fixtures import clouds, write_csv
 
-KILLING = Path(__file__).with_name("killing.py")
+KILL_DRIVER = TESTS / "support/kill_driver.py"
 MANY = int(os.environ.get("EVERCLUST_KILLS", "0"))  # in each case, instead of those below
 
 
@@ -24,7 +24,7 @@ def killed(folder, command, results, *, kills, stdin=None, seed=0, many=True):
         "seed": seed,
     }
     done = subprocess.run(
-        [sys.executable, str(KILLING), json.dumps(wish)],
+        [sys.executable, str(KILL_DRIVER), json.dumps(wish)],
         capture_output=True,
         text=True,
         timeout=300,

@@ -11,9 +11,9 @@ import pytest
 from everclust import IDAT, load
 from everclust.stream import StreamError, open_source
 from everclust.stream.columns import Columns
-from stream import servers
-from stream.conftest import NAMES, clouds
 from stream.test_kills import killed
+from support import servers
+from support.stream_fixtures import NAMES, clouds
 
 N_ROWS = 4_000
 

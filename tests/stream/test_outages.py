@@ -9,12 +9,15 @@ import numpy as np
 import pytest
 
 from everclust import IDAT, load
-from everclust.stream import absence, jetstream, open_source, redis_stream
+from everclust.stream import open_source
 from everclust.stream.batch import UnreachableError
 from everclust.stream.columns import Columns
-from stream import servers
-from stream.conftest import clouds
+from everclust.stream.sources import nats as jetstream
+from everclust.stream.sources import reconnect as absence
+from everclust.stream.sources import redis as redis_stream
 from stream.test_message_systems import bodies, publish_mqtt, publish_nats, subscribe_mqtt
+from support import servers
+from support.stream_fixtures import clouds
 
 N_ROWS = 2_000
 FEATURES = ["a", "b", "c", "d"]
@@ -133,7 +136,7 @@ def test_a_server_that_stays_away_ends_a_run_which_can_go_on(system, folder, row
                 stack.close()
 
         patch.setattr(absence, "AWAY", 1.0)
-        patch.setattr("everclust.stream_jobs.progress", lambda screen: nullcontext(stop_server))
+        patch.setattr("everclust.cli.setup.progress", lambda screen: nullcontext(stop_server))
         said = call(*command(system.url), code=5).strip()
     assert said.startswith(f"{system.url} does not answer any more: ")
     assert len(said.splitlines()) == 1
@@ -155,7 +158,7 @@ def test_a_server_that_goes_away_at_the_very_end(
         stack.enter_context(system.serving())
         system.publish(bodies(rows[:300]))
         monkeypatch.setattr(
-            "everclust.stream_jobs.progress", lambda screen: nullcontext(lambda job, block: stack.close())
+            "everclust.cli.setup.progress", lambda screen: nullcontext(lambda job, block: stack.close())
         )
         if keeping:
             assert call(*words).startswith("300 rows; ")

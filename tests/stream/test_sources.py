@@ -11,9 +11,9 @@ import pytest
 from pyarrow import csv, feather, parquet
 
 from everclust.stream import StreamError, open_source, sources
-from everclust.stream import text as text_module
 from everclust.stream.columns import Columns
-from stream.conftest import NAMES, write_csv
+from everclust.stream.sources import text as text_module
+from support.stream_fixtures import NAMES, write_csv
 
 
 def table_of(X):
@@ -56,11 +56,11 @@ def read(url, position=None, columns=None, **options):
 @pytest.fixture
 def small_pieces(monkeypatch):
     """Several pieces, also of small files."""
-    monkeypatch.setattr("everclust.stream.origins.PIECE", 5_000)
+    monkeypatch.setattr("everclust.stream.sources.bytes.PIECE", 5_000)
     for name in ("FileBytes", "StandardInput"):
-        read = getattr(__import__("everclust.stream.origins", fromlist=[name]), name).read
+        read = getattr(__import__("everclust.stream.sources.bytes", fromlist=[name]), name).read
         monkeypatch.setattr(read, "__defaults__", (5_000,))
-    monkeypatch.setattr("everclust.stream.tables.ROWS", 512)
+    monkeypatch.setattr("everclust.stream.sources.tables.ROWS", 512)
 
 
 @pytest.mark.usefixtures("small_pieces")
@@ -187,7 +187,7 @@ def test_columns_of_the_same_name(folder):
 
 
 def test_whole_numbers_may_become_fractions_later(folder, monkeypatch):
-    monkeypatch.setattr("everclust.stream.origins.FileBytes.read.__defaults__", (8,))
+    monkeypatch.setattr("everclust.stream.sources.bytes.FileBytes.read.__defaults__", (8,))
     (folder / "x.csv").write_text("a,b\n1,2\n3,4\n5.5,6.25\n")
     assert read("x.csv")[0].tolist() == [[1, 2], [3, 4], [5.5, 6.25]]
 

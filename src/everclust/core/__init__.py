@@ -1,0 +1,1 @@
+"""IDAT: plain functions over one State, compiled by numba."""

@@ -5,10 +5,10 @@ import numpy as np
 from ..jit.compile import jit, jit_allocating, kernel
 from ..jit.quantiles import select
 from ..jit.reference import refer
-from .lineage import recognise
+from .cluster_ids import recognise
 from .maintenance import move_node
-from .pairs import rehash
-from .search import forget_shadow
+from .nearest import forget_shadow
+from .pair_table import rehash
 from .state import has_room
 from .topology import ANYTHING, NOBODY, rejoin, release
 

@@ -13,7 +13,7 @@ import numpy as np
 from ..jit.compile import jit, jit_allocating, kernel, record
 from ..jit.reference import refer
 from ..jit.sorting import counting_sort, in_order
-from .pairs import scatter
+from .pair_table import scatter
 from .topology import NOBODY
 
 if TYPE_CHECKING:

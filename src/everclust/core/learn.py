@@ -6,15 +6,15 @@ import numpy as np
 
 from ..jit.compile import Direct, jit_inlined, kernel
 from ..jit.reference import refer
+from .cluster_ids import recognise
 from .eviction import evict
-from .lineage import recognise
 from .maintenance import maintain
 from .metric import cap
-from .readings import PUBLISHED, UNBOUNDED, Reading
+from .nearest import new_scratch
 from .resonance import create, resonate
-from .search import new_scratch
 from .state import SEED_NODES, State, grow, has_room, scalar
 from .topology import NOTHING_NEW
+from .variants import PUBLISHED, UNBOUNDED, Reading
 from .vigilance import recalibrate
 from .window import remember
 

@@ -9,7 +9,7 @@ import numpy as np
 from ..jit.blocks import copy_row
 from ..jit.compile import jit, jit_allocating
 from ..jit.quantiles import fences
-from .search import cast_shadow, forget_shadow
+from .nearest import cast_shadow, forget_shadow
 from .topology import ANYTHING, NOBODY, cut, list_changed, measure, rejoin
 
 QUIET_ROUNDS = 2

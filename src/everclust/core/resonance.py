@@ -3,7 +3,7 @@
 from ..jit.blocks import copy_row
 from ..jit.compile import jit, jit_inlined
 from .handovers import hand_over
-from .search import cast_shadow, nearest_two
+from .nearest import cast_shadow, nearest_two
 from .spread import give_scale, observe
 from .topology import NO_CLUSTER, NOBODY, activate, add_evidence
 

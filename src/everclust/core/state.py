@@ -6,14 +6,14 @@ import numpy as np
 
 from ..jit.blocks import LANES, copy_blocks, new_blocks
 from ..jit.compile import jit, record
+from .cluster_ids import LINE
 from .handovers import HANDOVER, enter, worth_keeping
 from .invariants import check as check
-from .lineage import LINE
-from .pairs import EMPTY, rehash
-from .readings import PUBLISHED, Reading
-from .search import NO_NODE, NOT_ANCHORED
+from .nearest import NO_NODE, NOT_ANCHORED
+from .pair_table import EMPTY, rehash
 from .spread import N_ROWS, WEIGHT
 from .topology import NO_CLUSTER
+from .variants import PUBLISHED, Reading
 
 SEED_NODES = 3  # so many samples become nodes without being asked
 

@@ -6,7 +6,7 @@ own that it keeps; dropping other nodes renumbers nodes, never seats.
 
 from ..jit.compile import jit, jit_inlined
 from .metric import distance
-from .pairs import pair_of
+from .pair_table import pair_of
 from .spread import WEIGHT
 
 NOBODY = -1

@@ -1,5 +1,5 @@
 """A page that shows a model while it learns."""
 
-from .show import LivePage, live
+from .page import LivePage, live
 
 __all__ = ["LivePage", "live"]

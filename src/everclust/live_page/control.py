@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .pace import Pace
+from .throttle import Pace
 from .watcher import Watcher
 
 MOST_ROWS = 1_000_000  # in one step

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..snapshot import Snapshot
+from ..model.snapshot import Snapshot
 from ..view.palette import N_COLOURS, colours_of
-from .picture import Picture
+from .capture import Picture
 from .plane import Placed, Plane
 from .watcher import Watcher
 

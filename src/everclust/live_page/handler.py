@@ -8,9 +8,9 @@ from http.server import BaseHTTPRequestHandler
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
-from .admission import has_token, is_own_page, knows_us
-from .closeup import cluster_details, node_details
+from .access import has_token, is_own_page, knows_us
 from .control import Control
+from .details import cluster_details, node_details
 from .frames import Viewer, as_message, palette
 from .plane import Plane
 

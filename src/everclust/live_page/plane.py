@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..view.projection import principal_axes, project
-from .picture import Picture
+from .capture import Picture
 
 REST = 0.5  # seconds for which the principal plane stays as it is
 STEPS = 4  # of subspace iteration by which it then follows the nodes

@@ -11,7 +11,7 @@ from importlib.resources import files
 from socketserver import TCPServer
 from typing import Any
 
-from .admission import is_local
+from .access import is_local
 from .control import Control
 from .handler import Handler
 

@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from ..estimator import IDAT
-from ..snapshot import Snapshot
-from .headlines import CHANGES, MOST_AT_ONCE, MOST_OF_THE_PAST, counted, headlines
-from .picture import Picture, take_picture
+from ..estimators.idat import IDAT
+from ..model.snapshot import Snapshot
+from .capture import Picture, take_picture
+from .digest import CHANGES, MOST_AT_ONCE, MOST_OF_THE_PAST, counted, headlines
 from .trace import Trace
 
 PICTURES_PER_SECOND = 10  # at most; the page moves smoothly between them

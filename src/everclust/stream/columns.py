@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..quantity import quantity
+from ..text import quantity
 from .batch import StreamError, pyarrow_or_hint
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..estimator import IDAT
+from ..estimators.idat import IDAT
 from .batch import Position, Source
 from .blocks import Block
 from .checkpoint import Checkpoints
 from .columns import Columns
-from .event_sinks import EventSink
-from .sinks import RowSink
+from .sinks.events import EventSink
+from .sinks.rows import RowSink
 
 BLOCK = 1_000  # rows that are learnt, and then answered, together
 EVERY = 10_000  # rows between two checkpoints

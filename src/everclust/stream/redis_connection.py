@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .addresses import Address, address_of
 from .batch import StreamError, UnreachableError
+from .urls import Address, address_of
 
 PATIENCE = 10.0  # seconds in which the server must answer
 

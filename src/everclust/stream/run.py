@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from .blocks import Block, blocks
-from .event_sinks import numbered
 from .job import Run, Summary, let_go, sinks_of
-from .keeping import give_names, keep, take_names
+from .resume import give_names, keep, take_names
+from .sinks.events import numbered
 
 
 def run(job: Run) -> Summary:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..estimator import IDAT
+from ..estimators.idat import IDAT
 from ..feed import learn
 from ..history import History
 from .palette import GREY, colours_of

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import resample
 
-from ..estimator import IDAT
+from ..estimators.idat import IDAT
 from .palette import GREY, colours_of, paler
 from .projection import USAGE, project
 

@@ -1,0 +1,1 @@
+"""CAE and CAEA: adaptive resonance with the correntropy-induced metric."""

@@ -1,0 +1,1 @@
+"""TableDC and G-CEALS: the baselines that need PyTorch."""

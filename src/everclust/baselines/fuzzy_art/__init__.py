@@ -1,0 +1,1 @@
+"""Fuzzy ART and what is built on it: DDVFA, TopoART, TBM-P."""

@@ -1,0 +1,1 @@
+"""Prototypes joined by edges: what the baselines with a graph share."""

@@ -1,0 +1,123 @@
+"""Estimators whose model is a graph of nodes: learning in scikit-learn's manner, and what was learnt."""
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ...validation import rows_to_learn, rows_to_predict
+from .components import components
+from .graph import edges, size_of
+
+
+class GraphMixin:
+    """The clusters are the connected components of the graph.
+
+    An estimator with it has `_learn(X, first)`, which learns rows that have been checked into `_state`, a
+    tuple with a graph and a clock; and `_nearest(X)`, the nearest node of every row.
+    """
+
+    _of_fit: ClassVar[tuple[str, ...]] = ("labels_",)  # attributes that hold until more is learnt
+    _learn: Any
+    _nearest: Any
+    _state: Any
+    _validate_params: Any
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Forget everything and learn X, row by row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples, in the order in which they arrive.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        X = self._take_in(X, first=True)
+        winner = self._nearest(X)
+        self._settle(winner)
+        self.labels_ = self._labels(winner)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Go on learning, with one row or many.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The next samples, in the order in which they arrive. All of them are learnt, or, when there
+            is something wrong with one, none.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        self._take_in(X, first=not self.__sklearn_is_fitted__())
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Cluster of each row: that of the nearest node. The model is not changed.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+        """
+        return self._labels(self._nearest(rows_to_predict(self, X)))
+
+    def _take_in(self, X: Any, first: bool) -> np.ndarray:
+        self._validate_params()
+        X = rows_to_learn(self, X, reset=first)
+        for name in self._of_fit:
+            self.__dict__.pop(name, None)
+        self._learn(X, first)
+        return X
+
+    def _settle(self, winner: np.ndarray) -> None:
+        """What is left to do after `fit`, when the nearest nodes of the samples are known: nothing."""
+
+    def _labels(self, winner: np.ndarray) -> np.ndarray:
+        return self.node_labels_[winner] if self.n_nodes_ else winner
+
+    def _present(self) -> Any:
+        """The state as it is now."""
+        return self._state
+
+    def _fitted(self) -> Any:
+        check_is_fitted(self)
+        return self._present()
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_state" in self.__dict__
+
+    @property
+    def n_nodes_(self) -> int:
+        """Number of nodes."""
+        return int(size_of(self._fitted().graph).n_nodes)
+
+    @property
+    def n_clusters_(self) -> int:
+        """Number of clusters."""
+        return int(components(self._fitted().graph)[1])
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """Number of samples learnt."""
+        return int(self._fitted().clock["n_seen"][0])
+
+    @property
+    def edges_(self) -> np.ndarray:
+        """Pairs of nodes joined by an edge."""
+        return edges(self._fitted().graph)[0]
+
+    @property
+    def node_labels_(self) -> np.ndarray:
+        """Cluster of each node."""
+        return components(self._fitted().graph)[0]

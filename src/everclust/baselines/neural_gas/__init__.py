@@ -1,0 +1,1 @@
+"""Growing neural gas and SOINN+."""

@@ -1,0 +1,235 @@
+"""Growing Neural Gas: one signal, step by step.
+
+The errors of all nodes fade at every signal. Instead of multiplying all of them, `error` is kept in units of
+`fade`, the power of δ reached so far: a node's accumulated error is error·fade.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...jit.blocks import LANES
+from ...jit.compile import jit, jit_allocating, kernel, record
+from ...jit.reference import refer
+from ..graph import graph as graphs
+from ..graph import prototypes
+from ..graph.graph import NONE, Graph, add_node, add_to_ages, cut_older, drop_nodes, remove_edge, set_age
+from ..graph.prototypes import approach, nearest_two, put, put_between, take
+
+FAINT = 2.0**-60  # from here on errors are multiplied out
+
+CLOCK = record(
+    ("n_seen", np.int64),  # t, signals presented
+    ("fade", np.float64),  # unit of the errors
+)
+
+
+class State(NamedTuple):
+    """All that was learnt. Arrays have room to grow; the graph knows the number of nodes."""
+
+    clock: np.ndarray  # one row: scalars
+    blocks: np.ndarray  # w, positions of the nodes, in lanes
+    error: np.ndarray  # err, accumulated squared errors in units of clock.fade
+    graph: Graph
+
+
+class Rules(NamedTuple):
+    """The parameters."""
+
+    eps_b: float
+    eps_n: float
+    a_max: int
+    interval: int  # λ
+    alpha: float
+    delta: float
+    max_nodes: int
+
+
+class Scratch(NamedTuple):
+    """Working memory, made once per call of the kernel."""
+
+    distance: np.ndarray
+    first: np.ndarray  # the very first sample
+    lost: np.ndarray
+    keep: np.ndarray
+
+
+def new_state(n_features: int) -> State:
+    """A network that has seen nothing."""
+    graph = graphs.new_graph()
+    clock = np.zeros(1, CLOCK)
+    clock["fade"] = 1.0
+    room = len(graph.first)
+    return State(clock, prototypes.new_blocks(n_features, room), np.zeros(room), graph)
+
+
+def start_from(state: State, points: np.ndarray) -> None:  # INOUT state
+    """Begin with nodes at these two points instead of the first two samples."""
+    _place(state, points)
+
+
+@kernel
+def _place(state, points):  # INOUT state
+    for point in points:
+        put(state.blocks, create(state), point)
+
+
+def grow(state: State) -> State:
+    """The same network with more room."""
+    graph = graphs.grow(state.graph)
+    error = np.zeros(len(graph.first))
+    error[: len(state.error)] = state.error
+    grown = len(error) > len(state.error)
+    return State(state.clock, prototypes.grow(state.blocks) if grown else state.blocks, error, graph)
+
+
+@jit_allocating
+def new_scratch(state):
+    """Room for the nodes there can be."""
+    n_features, room = state.blocks.shape[1], state.error.shape[0]
+    return Scratch(
+        distance=np.empty(LANES),
+        first=np.empty(n_features),
+        lost=np.empty(room, np.int64),
+        keep=np.ones(room, np.bool_),
+    )
+
+
+@jit
+def create(state):  # INOUT graph, error
+    """A new node without error; it still has to be put somewhere."""
+    k = add_node(state.graph)
+    state.error[k] = 0.0
+    return k
+
+
+@jit
+def begin(state, x, rules, scratch):  # INOUT state, scratch
+    """The first two samples become nodes, and then they are signals like all others."""
+    put(state.blocks, create(state), x)
+    if state.graph.size[0].n_nodes == 2:
+        take(state.blocks, 0, scratch.first)
+        present(state, scratch.first, rules, scratch)
+        present(state, x, rules, scratch)
+
+
+@jit
+def present(state, x, rules, scratch):  # INOUT state, scratch
+    """Learn one signal."""
+    clock, graph = state.clock[0], state.graph
+    clock.n_seen += 1
+    first, second, away, _ = nearest_two(state.blocks, graph.size[0].n_nodes, x, scratch.distance)
+    add_to_ages(graph, first, 1)
+    state.error[first] += away / clock.fade
+    attract(state, first, x, rules)
+    set_age(graph, first, second, 0)
+    n_lost, _ = cut_older(graph, first, rules.a_max, scratch.lost)
+    drop_lonely(state, scratch.lost[:n_lost], scratch.keep)
+    if clock.n_seen % rules.interval == 0 and graph.size[0].n_nodes < rules.max_nodes:
+        insert_node(state, rules)
+    fade(state, rules.delta)
+
+
+@jit
+def attract(state, first, x, rules):  # INOUT blocks
+    """The nearest node and its neighbours come closer."""
+    approach(state.blocks, first, x, rules.eps_b)
+    h = state.graph.first[first]
+    while h != NONE:
+        approach(state.blocks, state.graph.end[h], x, rules.eps_n)
+        h = state.graph.after[h]
+
+
+@jit
+def drop_lonely(state, suspects, keep):  # INOUT state, (keep)
+    """Remove the nodes that have lost their last edge; keep is all true before and after."""
+    n_lonely = 0
+    for k in suspects:
+        if state.graph.degree[k] == 0:
+            keep[k] = False
+            n_lonely += 1
+    if n_lonely == 0:
+        return
+    n_nodes = state.graph.size[0].n_nodes
+    prototypes.drop(state.blocks, n_nodes, keep)
+    close_up(state.error[:n_nodes], keep)
+    drop_nodes(state.graph, keep)
+    keep[:n_nodes] = True
+
+
+@jit
+def close_up(values, keep):  # INOUT values
+    """Move what is to be kept to the front."""
+    to = 0
+    for k in range(values.shape[0]):
+        values[to] = values[k]
+        to += keep[k]
+
+
+@jit
+def insert_node(state, rules):  # INOUT state
+    """Halve the edge between the node with the largest error and the worst of its neighbours."""
+    graph, error = state.graph, state.error
+    q = 0
+    for k in range(1, graph.size[0].n_nodes):
+        if error[k] > error[q]:
+            q = k
+    f = worst_neighbour(state, q)
+    if f == NONE:
+        return
+    r = create(state)
+    put_between(state.blocks, r, q, f)
+    remove_edge(graph, q, f)
+    set_age(graph, q, r, 0)
+    set_age(graph, f, r, 0)
+    error[q] *= rules.alpha
+    error[f] *= rules.alpha
+    error[r] = error[q]
+
+
+@jit
+def worst_neighbour(state, q):
+    """The neighbour with the largest error, ties to the lowest index, or NONE."""
+    worst, h = NONE, state.graph.first[q]
+    while h != NONE:
+        k = state.graph.end[h]
+        error = state.error[k]
+        if worst == NONE or error > state.error[worst] or (error == state.error[worst] and k < worst):
+            worst = k
+        h = state.graph.after[h]
+    return worst
+
+
+@jit
+def fade(state, delta):  # INOUT clock.fade, error
+    """err ← δ·err for all nodes."""
+    clock = state.clock[0]
+    clock.fade *= delta
+    if clock.fade < FAINT:
+        for k in range(state.graph.size[0].n_nodes):
+            state.error[k] *= clock.fade
+        clock.fade = 1.0
+
+
+@kernel
+def learn_rows(state, X, start, rules):  # INOUT state
+    """Learn the rows from start on; returns the first row that found no room."""
+    state = refer(state)
+    scratch = new_scratch(state)
+    for i in range(start, X.shape[0]):
+        if not graphs.has_room(state.graph):
+            return i
+        if state.graph.size[0].n_nodes < 2:
+            begin(state, X[i], rules, scratch)
+        else:
+            present(state, X[i], rules, scratch)
+    return X.shape[0]
+
+
+def learn(state: State, X: np.ndarray, rules: Rules) -> State:
+    """Learn all rows; writes into the state and returns it, or a roomier one that takes its place."""
+    done = learn_rows(state, X, 0, rules)
+    while done < len(X):
+        state = grow(state)
+        done = learn_rows(state, X, done, rules)
+    return state

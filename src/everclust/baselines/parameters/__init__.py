@@ -1,0 +1,100 @@
+"""What the paper tuned, and what it found: one JSON file for each compared algorithm.
+
+``{"space": {parameter: [lowest, highest] or [lowest, highest, "log"]}, "published": {setting: {data set:
+{parameter: value}}}}``, and ``"tuned"`` in the same form as ``"published"`` for values found here. Two
+integers bound an integer parameter.
+"""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from typing import Any
+
+Bounds = tuple[int, int] | tuple[float, float] | tuple[float, float, str]
+
+
+def _sheet(name: str) -> dict[str, Any]:
+    """Everything that is known about an algorithm's parameters."""
+    sheets = {file.name: file for file in files(__package__).iterdir() if file.name.endswith(".json")}
+    file = sheets.get(name.replace("-", "_") + ".json")
+    if file is None:
+        known = ", ".join(sorted(sheet.removesuffix(".json").replace("_", "-") for sheet in sheets))
+        raise ValueError(f"There are no parameters of an algorithm called {name!r}; choose from {known}.")
+    return json.loads(file.read_text(encoding="utf-8"))
+
+
+def space(name: str) -> dict[str, Bounds]:
+    """Which parameters the paper tuned, and between which bounds.
+
+    Parameters
+    ----------
+    name : str
+        Of the algorithm, such as "gng" or "soinn-plus".
+
+    Returns
+    -------
+    space : dict
+        Name of a parameter -> lowest and highest value, two integers or two floats, and "log" as a third
+        if it was searched on a logarithmic scale. Empty when there is nothing to tune.
+
+    Raises
+    ------
+    ValueError
+        If there is no algorithm of that name.
+
+    Examples
+    --------
+    >>> from everclust.baselines.parameters import space
+    >>> space("sr-pcm-hdp")
+    {'alpha': (0.1, 5.0), 'lamda': (0.0, 0.9)}
+    """
+    return {parameter: tuple(bounds) for parameter, bounds in _sheet(name).get("space", {}).items()}
+
+
+def published(name: str, setting: str, dataset: str) -> dict[str, Any] | None:
+    """The values that the paper found for a data set.
+
+    Parameters
+    ----------
+    name : str
+        Of the algorithm, such as "gng" or "soinn-plus".
+    setting : {"stationary", "nonstationary"}
+    dataset : str
+        As in the catalogue of `everclust.benchmark.data.datasets`.
+
+    Returns
+    -------
+    parameters : dict or None
+        None when they are not known.
+
+    Raises
+    ------
+    ValueError
+        If there is no algorithm of that name.
+    """
+    return _sheet(name).get("published", {}).get(setting, {}).get(dataset)
+
+
+def tuned(name: str, setting: str, dataset: str) -> dict[str, Any] | None:
+    """The values found here where the paper's are not known or do not fit its tables.
+
+    Parameters
+    ----------
+    name : str
+        Of the algorithm, such as "gng" or "soinn-plus".
+    setting : {"stationary", "nonstationary"}
+    dataset : str
+        As in the catalogue of `everclust.benchmark.data.datasets`.
+
+    Returns
+    -------
+    parameters : dict or None
+        None when none were searched.
+
+    Raises
+    ------
+    ValueError
+        If there is no algorithm of that name.
+    """
+    return _sheet(name).get("tuned", {}).get(setting, {}).get(dataset)

@@ -1,0 +1,1 @@
+"""SR-PCM-HDP: possibilistic c-means."""

@@ -1,0 +1,69 @@
+"""Where torque clustering gets its distances from: a matrix of them all, or computed anew when needed."""
+
+import numpy as np
+
+from ..distances import chunks, distances, points
+from .layers import CONNECTION, Nearest, Search, connect, look
+
+
+def connect_by_matrix(matrix: np.ndarray) -> np.ndarray:
+    """All connections between samples whose distances are stored."""
+
+    def search(samples: np.ndarray, label: np.ndarray, nearest: Nearest) -> None:
+        look(matrix, samples, samples, label, nearest)
+
+    return connect(search, np.ones(len(matrix), np.int64))
+
+
+def distance_matrix(X: np.ndarray) -> np.ndarray:
+    """All distances, n² numbers."""
+    to, matrix = points(X), np.empty((len(X), len(X)))
+    for part in chunks(len(X), len(X)):
+        distances(X[part], to, matrix[part])
+    return matrix
+
+
+def connect_by_rows(X: np.ndarray) -> np.ndarray:
+    """All connections between the rows of X, in memory for a few numbers per row; equal rows count as one.
+
+    Equal rows would connect first of all: to the lowest of them, which connects to the next. That has no
+    torque and happens in the first layer, and so has no influence on anything that follows.
+    """
+    first, group = distinct(X)
+    found = connect(_computing(X[first]), np.bincount(group))
+    found["a"], found["b"] = first[found["a"]], first[found["b"]]
+    return _in_order_of_creation(np.concatenate([_between_equals(first, group), found]))
+
+
+def distinct(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """First of each group of equal rows, in ascending order, and the group of every row."""
+    _, first, group = np.unique(X + 0.0, axis=0, return_index=True, return_inverse=True)  # -0.0 is 0.0
+    order = np.argsort(first)
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    return first[order], rank[group.reshape(-1)]
+
+
+def _computing(X: np.ndarray) -> Search:
+    to = points(X)
+
+    def search(samples: np.ndarray, label: np.ndarray, nearest: Nearest) -> None:
+        for part in chunks(len(samples), to.size):
+            here = distances(X[samples[part]], to)
+            look(here, np.arange(len(here)), samples[part], label, nearest)
+
+    return search
+
+
+def _between_equals(first: np.ndarray, group: np.ndarray) -> np.ndarray:
+    repeated = np.setdiff1d(np.arange(len(group)), first)
+    found = np.zeros(len(repeated), CONNECTION)
+    found["a"], found["b"] = first[group[repeated]], repeated
+    found["mass_a"] = found["mass_b"] = found["layer"] = 1
+    return found
+
+
+def _in_order_of_creation(found: np.ndarray) -> np.ndarray:
+    """By layer; within the first, where samples are clusters, by lower and higher sample."""
+    is_first = found["layer"] == 1
+    return found[np.lexsort((found["b"] * is_first, found["a"] * is_first, found["layer"]))]

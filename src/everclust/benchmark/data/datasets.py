@@ -1,0 +1,280 @@
+"""Data sets by name: found in the data folder, checked, and loaded.
+
+The data folder is the environment variable ``EVERCLUST_DATA``, or else ``~/.cache/everclust``. Any
+``<name>.npz`` in it with arrays X and y loads by its name; one that is in the catalogue must be as the
+catalogue says.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...model.file import write_atomically
+from .catalogue import CATALOGUE
+from .entry import Arrays, DataSet, Recipe
+
+__all__ = [
+    "CATALOGUE",
+    "BadDataSet",
+    "DataSet",
+    "DataSetError",
+    "MissingDataSet",
+    "Recipe",
+    "at_hand",
+    "check",
+    "checksum",
+    "data_folder",
+    "load",
+    "others_at_hand",
+    "register",
+    "store",
+    "where_to_put",
+]
+
+
+class DataSetError(Exception):
+    """A data set cannot be had; the message is one sentence for the user."""
+
+
+class MissingDataSet(DataSetError, FileNotFoundError):  # noqa: N818
+    """The file is not there."""
+
+
+class BadDataSet(DataSetError, ValueError):  # noqa: N818
+    """The file is there, but is not the data set it should be."""
+
+
+def register(entry: DataSet) -> None:
+    """Add a data set to the catalogue.
+
+    Parameters
+    ----------
+    entry : DataSet
+
+    Raises
+    ------
+    ValueError
+        If another data set has that name, or the name cannot be that of a file.
+
+    Examples
+    --------
+    >>> from everclust.benchmark.data.datasets import DataSet, register
+    >>> register(DataSet("weather", "Weather", 365, 3, 4))  # doctest: +SKIP
+    """
+    if not _is_plain(entry.name):
+        raise ValueError(f"A data set cannot be called {entry.name!r}: its name must be that of a file.")
+    if CATALOGUE.setdefault(entry.name, entry) != entry:
+        raise ValueError(f"There is a data set called {entry.name!r} already; choose another name.")
+
+
+def data_folder() -> Path:
+    """Where data sets are looked for and stored.
+
+    Returns
+    -------
+    folder : Path
+    """
+    return Path(os.environ.get("EVERCLUST_DATA") or "~/.cache/everclust").expanduser()
+
+
+def at_hand() -> list[str]:
+    """Names of the data sets of the catalogue whose file is in the data folder, in the paper's order.
+
+    Returns
+    -------
+    names : list of str
+    """
+    folder = data_folder()
+    return [name for name, entry in CATALOGUE.items() if (folder / entry.file).exists()]
+
+
+def others_at_hand() -> list[str]:
+    """Names of the files in the data folder that are not in the catalogue; they load too.
+
+    Returns
+    -------
+    names : list of str
+    """
+    return sorted(path.stem for path in data_folder().glob("*.npz") if path.stem not in CATALOGUE)
+
+
+def load(name: str) -> Arrays:
+    """Samples and classes of a data set in the data folder.
+
+    Parameters
+    ----------
+    name : str
+        From the catalogue, or of any ``<name>.npz`` in the data folder.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, n_features)
+        float64, C-contiguous.
+    y : ndarray of shape (n_samples,)
+        int64. For scoring only.
+
+    Raises
+    ------
+    MissingDataSet
+        If there is no such file; the message says which one to put where.
+    BadDataSet
+        If the file is damaged, holds NaN or infinities, or has not the shape, the number of classes or the
+        checksum that the catalogue states.
+
+    Examples
+    --------
+    >>> from everclust.benchmark.data.datasets import load
+    >>> X, y = load("iris")  # doctest: +SKIP
+    """
+    path = data_folder() / f"{name}.npz"
+    if not _is_plain(name) or not path.exists():
+        raise MissingDataSet(_missing(name))
+    X, y = _canonical(name, *_read(path))
+    if name in CATALOGUE:
+        check(CATALOGUE[name], X, y)
+    return X, y
+
+
+def _is_plain(name: str) -> bool:
+    return bool(name) and Path(name).name == name
+
+
+def _missing(name: str) -> str:
+    entry = CATALOGUE.get(name)
+    if entry is None:
+        return f"There is no data set called {name!r}, neither in the catalogue nor in {data_folder()}."
+    if entry.recipe is None:
+        return f"{entry.title} is not at hand: {where_to_put(entry)}."
+    return f"{entry.title} is not at hand: run `everclust bench fetch {name}`, or {where_to_put(entry)}."
+
+
+def where_to_put(entry: DataSet) -> str:
+    """The half sentence that says which file to put where.
+
+    Parameters
+    ----------
+    entry : DataSet
+
+    Returns
+    -------
+    advice : str
+    """
+    arrays = f"arrays X, {entry.shape}, and y, {entry.n_classes} classes"
+    return f"put {entry.file} ({arrays}) into {data_folder()} or set EVERCLUST_DATA to its folder"
+
+
+def _read(path: Path) -> tuple[Any, Any]:
+    try:
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
+            return arrays["X"], arrays["y"]
+    except KeyError:
+        raise BadDataSet(f"{path} must hold the arrays X and y, but one of them is missing.") from None
+    except (ValueError, EOFError, TypeError, zipfile.BadZipFile, zlib.error):
+        raise BadDataSet(f"{path} is damaged or not an .npz file of plain arrays; replace it.") from None
+
+
+def _canonical(name: str, X: np.ndarray, y: np.ndarray) -> Arrays:
+    """X as float64 and y as int64, if they can be."""
+    if X.ndim != 2 or y.shape != X.shape[:1] or X.size == 0:
+        raise BadDataSet(
+            f"{name} must have X with samples as rows and one class in y for each, but their shapes are "
+            f"{X.shape} and {y.shape}."
+        )
+    if X.dtype.kind not in "fiub" or not _whole(y):
+        raise BadDataSet(
+            f"{name} must have numbers in X and whole numbers in y, but they hold {X.dtype} and {y.dtype}."
+        )
+    X = np.ascontiguousarray(X, dtype=np.float64)
+    n_bad = int(X.size - np.isfinite(X).sum())
+    if n_bad:
+        raise BadDataSet(
+            f"{name} holds {n_bad} cells that are NaN or infinite; fill them in or drop their rows."
+        )
+    return X, y.astype(np.int64)
+
+
+def _whole(y: np.ndarray) -> bool:
+    return y.dtype.kind in "iub" or (y.dtype.kind == "f" and bool(np.all(y == np.trunc(y))))
+
+
+def check(entry: DataSet, X: np.ndarray, y: np.ndarray) -> None:
+    """Is it the data set that the catalogue means?
+
+    Parameters
+    ----------
+    entry : DataSet
+    X : ndarray of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,)
+
+    Raises
+    ------
+    BadDataSet
+        If the shape, the number of classes or the checksum is another.
+    """
+    found = (*X.shape, len(np.unique(y)))
+    expected = (entry.n_samples, entry.n_features, entry.n_classes)
+    if found != expected:
+        raise BadDataSet(
+            f"{entry.name} should have {entry.shape} values and {entry.n_classes} classes, but has "
+            f"{found[0]} × {found[1]} and {found[2]}."
+        )
+    if entry.sha256 is not None and checksum(X, y) != entry.sha256:
+        raise BadDataSet(
+            f"{entry.name} differs from the canonical copy: the SHA-256 of its arrays is {checksum(X, y)} "
+            f"instead of {entry.sha256}."
+        )
+
+
+def checksum(X: np.ndarray, y: np.ndarray) -> str:
+    """SHA-256 of X as little-endian float64 in C order, followed by y as little-endian int64.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,)
+
+    Returns
+    -------
+    digest : str
+        64 hexadecimal digits.
+    """
+    digest = hashlib.sha256(np.ascontiguousarray(X, dtype="<f8").tobytes())
+    digest.update(np.ascontiguousarray(y, dtype="<i8").tobytes())
+    return digest.hexdigest()
+
+
+def store(name: str, X: np.ndarray, y: np.ndarray) -> Path:
+    """Put a data set into the data folder, if it is sound; the file is complete or not there at all.
+
+    Parameters
+    ----------
+    name : str
+    X : ndarray of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,)
+
+    Returns
+    -------
+    path : Path
+
+    Raises
+    ------
+    BadDataSet
+        As in `load`.
+    """
+    X, y = _canonical(name, np.asarray(X), np.asarray(y))
+    if name in CATALOGUE:
+        check(CATALOGUE[name], X, y)
+    file = io.BytesIO()
+    np.savez_compressed(file, X=X, y=y)
+    path = data_folder() / f"{name}.npz"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, [file.getvalue()])
+    return path

@@ -1,0 +1,1 @@
+"""What the runs say, beside the published numbers."""

@@ -1,0 +1,219 @@
+"""Ours against the paper's: does a cell agree, how many do, and why some do not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from enum import IntEnum
+from itertools import product
+from typing import NamedTuple
+
+from ..data.catalogue import CATALOGUE
+from ..run.settings import SETTINGS
+from .names import algorithm_title, is_variant
+from .outcomes import PRINTED, Measure, Outcomes, Place, Summary, other_shuffles, summary
+from .published import published, published_cell, published_excuse
+
+PAPER_RUNS = 30
+SMALL_SHARE = 0.1  # of the published mean
+SMALL_STEP = {"nodes": 1.0, "clusters": 1.0, "ari": 0.02, "ami": 0.02}
+NO_REASON = "no known reason"
+OTHER_COPIES = {  # of which the paper used another, as far as can be told
+    "pima": "other values than in KEEL's and UCI's",
+    "yeast": "other values than in UCI's",
+    "mice_protein": "gaps and lengths of rows treated otherwise",
+}
+
+
+class Verdict(IntEnum):
+    """Where our mean lies."""
+
+    ONE = 1
+    """Within one published standard deviation plus our standard error."""
+    TWO = 2
+    """Within two, but not within one."""
+    BEYOND = 3
+
+
+class Comparison(NamedTuple):
+    """A cell that both we and the paper have."""
+
+    algorithm: str
+    dataset: str
+    setting: str
+    measure: Measure
+    ours: Summary
+    mean: float
+    deviation: float
+
+    @property
+    def difference(self) -> float:
+        """Ours less the published mean."""
+        return self.ours.mean - self.mean
+
+    @property
+    def verdict(self) -> Verdict:
+        """With our standard error allowed for."""
+        return judge(self.difference, self.deviation, self.ours.standard_error)
+
+
+class Tally(NamedTuple):
+    """How many cells agree."""
+
+    one: int
+    two: int
+    """Those within one are within two."""
+    n: int
+
+
+def judge(difference: float, deviation: float, allowance: float = 0.0) -> Verdict:
+    """How far off is it, in published standard deviations?
+
+    Parameters
+    ----------
+    difference : float
+        Ours less the published mean.
+    deviation : float
+        Published standard deviation over runs.
+    allowance : float, default=0
+        How uncertain our own mean is: its standard error.
+
+    Returns
+    -------
+    verdict : Verdict
+
+    Examples
+    --------
+    >>> from everclust.benchmark.report.agreement import judge
+    >>> judge(1.3, 1.0, allowance=0.4).name, judge(1.3, 1.0).name, judge(-2.3, 1.0).name
+    ('ONE', 'TWO', 'BEYOND')
+    """
+    slack = 1e-9  # 7.7 − 7.5 is a little more than 0.2
+    for verdict in (Verdict.ONE, Verdict.TWO):
+        if abs(difference) <= verdict * deviation + allowance + slack:
+            return verdict
+    return Verdict.BEYOND
+
+
+def printed_at(algorithm: str, setting: str, measure: Measure) -> tuple[str, str]:
+    """The paper's table and column; which shuffle the setting names makes no difference."""
+    setting = setting.partition(":")[0]
+    kind = "nodes_clusters" if measure.printed in ("nodes", "clusters") else "ari_ami"
+    table = f"{setting}_{kind}"
+    return f"ablation_{table}" if is_variant(algorithm) else table, algorithm_title(algorithm)
+
+
+def printed(place: Place, measure: Measure) -> tuple[float, float] | str | None:
+    """The paper's mean and standard deviation, its excuse, or None where it has nothing at hand."""
+    algorithm, dataset, setting = place
+    table, column = printed_at(algorithm, setting, measure)
+    cell = published_cell(table, dataset, column, measure.printed)
+    return cell or published_excuse(table, dataset, column, measure.printed)
+
+
+def compare(outcomes: Outcomes) -> list[Comparison]:
+    """All cells that both we and the paper have.
+
+    Parameters
+    ----------
+    outcomes : dict
+        From `everclust.benchmark.report.outcomes.gather`.
+
+    Returns
+    -------
+    comparisons : list of Comparison
+    """
+    places = [place for place in outcomes if place[2] in SETTINGS]  # and in no other shuffle
+    cells = [compare_cell(outcomes, place, measure) for place in places for measure in PRINTED]
+    return [cell for cell in cells if cell]
+
+
+def compare_cell(outcomes: Outcomes, place: Place, measure: Measure) -> Comparison | None:
+    """A cell, if both we and the paper have it."""
+    ours, theirs = summary(outcomes, place, measure), printed(place, measure)
+    return Comparison(*place, measure, ours, *theirs) if ours and isinstance(theirs, tuple) else None
+
+
+def tally(comparisons: Iterable[Comparison], *, allow: bool = True) -> Tally:
+    """Count the cells within one and within two published standard deviations.
+
+    Parameters
+    ----------
+    comparisons : iterable of Comparison
+    allow : bool, default=True
+        Allow for our standard error.
+
+    Returns
+    -------
+    tally : Tally
+    """
+    verdicts = [judge(c.difference, c.deviation, c.ours.standard_error * allow) for c in comparisons]
+    within_one = sum(verdict == Verdict.ONE for verdict in verdicts)
+    return Tally(within_one, sum(verdict <= Verdict.TWO for verdict in verdicts), len(verdicts))
+
+
+def not_at_hand(outcomes: Outcomes, algorithm: str, settings: Sequence[str]) -> int:
+    """How many cells the paper prints for an algorithm in these settings that we have no result for."""
+    missing = 0
+    for setting, measure in product(settings, PRINTED):
+        for dataset in published().get(printed_at(algorithm, setting, measure)[0], {}):
+            place = (algorithm, dataset, setting)
+            missing += isinstance(printed(place, measure), tuple) and not summary(outcomes, place, measure)
+    return missing
+
+
+def reason(comparison: Comparison, outcomes: Outcomes) -> str:
+    """Why a cell may well not agree.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    outcomes : dict
+        With other shuffles of the same, if there are.
+
+    Returns
+    -------
+    reason : str
+        Half a sentence, or several.
+    """
+    found = [
+        _few_orders(comparison, outcomes),
+        _other_copy(comparison),
+        _few_runs(comparison),
+        _small(comparison),
+    ]
+    return "; ".join(filter(None, found)) or NO_REASON
+
+
+def _few_orders(comparison: Comparison, outcomes: Outcomes) -> str:
+    entry = CATALOGUE.get(comparison.dataset)
+    if comparison.setting != "nonstationary" or entry is None or entry.n_classes != 2:
+        return ""
+    return f"two classes: one shuffle decides{_shuffles(comparison, outcomes)}"
+
+
+def _shuffles(comparison: Comparison, outcomes: Outcomes) -> str:
+    """How other shuffles fare."""
+    places = [(comparison.algorithm, comparison.dataset, of) for of in other_shuffles(outcomes)]
+    cells = [compare_cell(outcomes, place, comparison.measure) for place in places]
+    verdicts = [cell.verdict for cell in cells if cell]
+    agree = sum(verdict == Verdict.ONE for verdict in verdicts)
+    return f" ({agree} of {len(verdicts)} others agree)" if verdicts else ""
+
+
+def _other_copy(comparison: Comparison) -> str:
+    how = OTHER_COPIES.get(comparison.dataset)
+    return f"other copy of the data: {how}" if how else ""
+
+
+def _few_runs(comparison: Comparison) -> str:
+    n = comparison.ours.n
+    return "" if n >= PAPER_RUNS else f"{n} run{'s' * (n != 1)} instead of {PAPER_RUNS}"
+
+
+def _small(comparison: Comparison) -> str:
+    """Nearly the same, but the paper's runs hardly differ."""
+    close = max(SMALL_SHARE * abs(comparison.mean), SMALL_STEP[comparison.measure.key])
+    if abs(comparison.difference) > close:
+        return ""
+    gap = f"{abs(comparison.difference):.{comparison.measure.decimals}f}"
+    return f"small spread: {gap} apart"

@@ -1,0 +1,49 @@
+"""What things are called in the report and in the paper."""
+
+from __future__ import annotations
+
+from ..data.catalogue import CATALOGUE
+from ..run.registry import ALGORITHMS
+from .outcomes import Outcomes, algorithms_of
+
+IDAT = "idat"
+# The paper's columns. "Inc" lets the interval grow, "Dec" lets it shrink; the number is the first interval.
+ABLATION = [
+    f"idat{rule}{first}"
+    for rule in ("-without-both", "-without-shrinking", "-without-growth", "")
+    for first in ("", "-500")
+]
+
+
+def is_variant(algorithm: str) -> bool:
+    """Does it belong to the ablation only?"""
+    return _kind(algorithm) == "ablation"
+
+
+def is_addition(algorithm: str) -> bool:
+    """Does it go beyond the paper?"""
+    return _kind(algorithm) in ("beyond", "study")
+
+
+def _kind(algorithm: str) -> str:
+    return ALGORITHMS[algorithm].kind if algorithm in ALGORITHMS else "compared"
+
+
+def main_algorithms(outcomes: Outcomes, setting: str = "") -> list[str]:
+    """Those of the paper's tables that were run, and others that have a name of their own."""
+    return [name for name in algorithms_of(outcomes, setting) if _kind(name) == "compared"]
+
+
+def algorithm_title(algorithm: str) -> str:
+    """The paper's column title, or the name itself."""
+    return ALGORITHMS[algorithm].title if algorithm in ALGORITHMS else algorithm
+
+
+def ablation_title(algorithm: str) -> str:
+    """The paper's column title in its tables of the ablation."""
+    return "IDAT (2)" if algorithm == IDAT else algorithm_title(algorithm)
+
+
+def dataset_title(dataset: str) -> str:
+    """As the paper writes it, or the name itself."""
+    return CATALOGUE[dataset].title if dataset in CATALOGUE else dataset

@@ -1,0 +1,137 @@
+"""Results of single jobs, gathered into one cell per algorithm, data set and setting."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..data.catalogue import CATALOGUE
+from ..run.settings import SETTINGS
+
+Result = dict[str, Any]
+Place = tuple[str, str, str]  # algorithm, data set, setting
+Outcomes = dict[Place, list[Result]]
+
+DONE = "ok"
+EXCUSES = {"memory": "OOM"}  # anything else that is not DONE is "N/A"
+
+
+class Measure(NamedTuple):
+    """What is read from a result, and how it is shown."""
+
+    key: str
+    title: str
+    decimals: int
+    printed: str = ""
+    """The paper's name for it, where its table is at hand."""
+    unit: float = 1.0
+    """Shown is the value divided by this."""
+
+
+NODES = Measure("nodes", "Nodes", 1, "nodes")
+CLUSTERS = Measure("clusters", "Clusters", 1, "clusters")
+ARI = Measure("ari", "ARI", 3, "ARI")
+AMI = Measure("ami", "AMI", 3, "AMI")
+AI_ARI = Measure("ai_ari", "AI of ARI", 3)
+BWT_ARI = Measure("bwt_ari", "BWT of ARI", 3)
+AI_AMI = Measure("ai_ami", "AI of AMI", 3)
+BWT_AMI = Measure("bwt_ami", "BWT of AMI", 3)
+BWT_PRINTED_ARI = Measure("bwt_printed_ari", "BWT of ARI", 3)
+BWT_PRINTED_AMI = Measure("bwt_printed_ami", "BWT of AMI", 3)
+SECONDS = Measure("train_seconds", "Training, s", 3)
+MEMORY = Measure("peak_memory", "Peak memory, MiB", 1, unit=2.0**20)
+PRINTED = (NODES, CLUSTERS, ARI, AMI)
+
+
+class Summary(NamedTuple):
+    """A measure over the runs of a cell."""
+
+    mean: float
+    deviation: float
+    """With n − 1 in the denominator; NaN for a single run."""
+    n: int
+
+    @property
+    def standard_error(self) -> float:
+        """Of the mean; 0 where a single run says nothing about it."""
+        return self.deviation / math.sqrt(self.n) if self.n > 1 else 0.0
+
+
+def gather(results: Iterable[Result]) -> Outcomes:
+    """Results by algorithm, data set and setting; of several sets of parameters, those used last."""
+    outcomes: Outcomes = {}
+    for result in results:
+        place = (result["algorithm"], result["dataset"], result["setting"])
+        outcomes.setdefault(place, []).append(result)
+    return {place: _with_latest_parameters(runs) for place, runs in outcomes.items()}
+
+
+def _with_latest_parameters(runs: list[Result]) -> list[Result]:
+    latest = max(runs, key=lambda run: run.get("finished_at") or "")
+    return [run for run in runs if run.get("params_json") == latest.get("params_json")]
+
+
+def done(outcomes: Outcomes, place: Place) -> list[Result]:
+    """The runs that came to an end."""
+    return [result for result in outcomes.get(place, []) if result["status"] == DONE]
+
+
+def summary(outcomes: Outcomes, place: Place, measure: Measure) -> Summary | None:
+    """Mean and deviation of a measure, or None if no run has it."""
+    values = [result.get(measure.key) for result in done(outcomes, place)]
+    known = np.array([value for value in values if value is not None], dtype=float) / measure.unit
+    if not len(known):
+        return None
+    return Summary(float(known.mean()), float(known.std(ddof=1)) if len(known) > 1 else math.nan, len(known))
+
+
+def excuse(outcomes: Outcomes, place: Place) -> str:
+    """What stands in the place of a number: "OOM" where memory was the limit, else "N/A"."""
+    statuses = {result["status"] for result in outcomes.get(place, [])}
+    return EXCUSES.get(statuses.pop(), "N/A") if len(statuses) == 1 else "N/A"
+
+
+def datasets_of(outcomes: Outcomes, setting: str = "") -> list[str]:
+    """Names in the paper's order, then the others by name."""
+    names = {dataset for _, dataset, of in outcomes if setting in ("", of)}
+    known = [name for name in CATALOGUE if name in names]
+    return known + sorted(names - set(known))
+
+
+def algorithms_of(outcomes: Outcomes, setting: str = "") -> list[str]:
+    """Names in the order in which they first occur."""
+    return list(dict.fromkeys(algorithm for algorithm, _, of in outcomes if setting in ("", of)))
+
+
+def settings_of(outcomes: Outcomes) -> list[str]:
+    """Those that occur, the stationary one first."""
+    present = {setting for _, _, setting in outcomes}
+    return [setting for setting in SETTINGS if setting in present]
+
+
+def other_shuffles(outcomes: Outcomes) -> list[str]:
+    """Nonstationary settings with the rows of each class in another order, such as "nonstationary:1"."""
+    return sorted({setting for _, _, setting in outcomes if setting.startswith("nonstationary:")})
+
+
+def median_run(runs: list[Result]) -> Result | None:
+    """Of the runs with a history, the one with the median ARI (the lower of two in the middle)."""
+    kept = [run for run in runs if run.get("history") and run.get("ari") is not None]
+    kept.sort(key=lambda run: (run["ari"], run["seed"]))
+    return kept[(len(kept) - 1) // 2] if kept else None
+
+
+def n_classes(outcomes: Outcomes, dataset: str) -> int | None:
+    """From the catalogue, or else from the number of steps of a nonstationary run."""
+    if dataset in CATALOGUE:
+        return CATALOGUE[dataset].n_classes
+    steps = [
+        len(result["step_ari"])
+        for (_, of, _), results in outcomes.items()
+        for result in results
+        if of == dataset and result.get("step_ari")
+    ]
+    return max(steps, default=None)

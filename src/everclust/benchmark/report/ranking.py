@@ -1,0 +1,132 @@
+"""Algorithms against each other over data sets: ranks, and whether they differ at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from .cd_diagram import diagram, in_words
+from .document import Column, Entry, Grid, Picture, Row
+from .names import IDAT, algorithm_title, dataset_title
+from .outcomes import Measure, Outcomes, datasets_of, summary
+from .published import published, published_cell
+from .statistics import Friedman, critical_difference, friedman, groups, ranks
+from .tables import NOTHING, signed
+
+ALPHA = 0.05
+PRINTED_SCORES = "nonstationary_ari_ami"
+
+
+class Scores(NamedTuple):
+    """Means over runs: a row per data set, a column per algorithm, NaN for no result."""
+
+    title: str
+    names: list[str]
+    datasets: list[str]
+    table: np.ndarray
+
+
+def printed_scores(measure: Measure) -> Scores:
+    """The paper's own nonstationary table."""
+    rows = published()[PRINTED_SCORES]
+    names = list(next(iter(rows.values())))
+    table = [[_printed_mean(dataset, name, measure) for name in names] for dataset in rows]
+    return Scores(f"{measure.title}, the paper's table", names, list(rows), np.array(table))
+
+
+def _printed_mean(dataset: str, name: str, measure: Measure) -> float:
+    cell = published_cell(PRINTED_SCORES, dataset, name, measure.printed)
+    return cell[0] if cell else np.nan
+
+
+def our_scores(
+    outcomes: Outcomes,
+    setting: str,
+    algorithms: Sequence[str],
+    measure: Measure,
+    title: Callable[[str], str] = algorithm_title,
+) -> Scores:
+    """Our means, on the data sets that all these algorithms were tried on and one at least got through."""
+    datasets, table = [], []
+    for dataset in datasets_of(outcomes, setting):
+        row = [summary(outcomes, (algorithm, dataset, setting), measure) for algorithm in algorithms]
+        if any(row) and all((algorithm, dataset, setting) in outcomes for algorithm in algorithms):
+            datasets.append(dataset)
+            table.append([cell.mean if cell else np.nan for cell in row])
+    names = [title(algorithm) for algorithm in algorithms]
+    return Scores(f"{measure.title}, {setting}", names, datasets, np.array(table).reshape(-1, len(names)))
+
+
+def our_idat_among_printed(outcomes: Outcomes, measure: Measure) -> Scores:
+    """The paper's nonstationary table with our means in the column of IDAT, on the data sets that we have."""
+    theirs, ours = printed_scores(measure), our_scores(outcomes, "nonstationary", [IDAT], measure)
+    common = [dataset for dataset in ours.datasets if dataset in theirs.datasets]
+    table = theirs.table[[theirs.datasets.index(dataset) for dataset in common]]
+    column = [ours.table[ours.datasets.index(dataset), 0] for dataset in common]
+    table[:, theirs.names.index(algorithm_title(IDAT))] = column
+    return Scores(f"{measure.title}, our IDAT among the paper's rivals", theirs.names, common, table)
+
+
+def can_compare(scores: Scores) -> bool:
+    """Are there enough algorithms and data sets for the test?"""
+    n_sets, n_algorithms = scores.table.shape
+    return n_algorithms >= 3 and n_sets >= 2
+
+
+def verdict_picture(scores: Scores) -> Picture:
+    """The critical-difference diagram, or no drawing where the Friedman test does not reject."""
+    result, n_sets = friedman(scores.table), len(scores.datasets)
+    mean_ranks = ranks(scores.table).mean(axis=0).tolist()
+    test = _test_in_words(result, n_sets)
+    if result.p_value >= ALPHA:
+        words = f"{test}: no significant difference between any of them, so no diagram is drawn."
+        return Picture("", scores.title, words)
+    difference = critical_difference(len(mean_ranks), n_sets)
+    joined = groups(mean_ranks, difference)
+    words = f"{test}, critical difference {difference:.3f}."
+    svg = diagram(scores.names, mean_ranks, difference, joined)
+    return Picture(svg, scores.title, f"{words} {in_words(scores.names, mean_ranks, joined)}", words)
+
+
+def _test_in_words(result: Friedman, n_sets: int) -> str:
+    p = f"{result.p_value:.3f}" if result.p_value >= 0.001 else f"{result.p_value:.1e}".replace("-", "−")
+    return f"{n_sets} data sets, Friedman χ² = {result.statistic:.2f}, p = {p}"
+
+
+def rank_grid(title: str, tables: Sequence[tuple[Measure, Scores]], shown: Sequence[str]) -> Grid:
+    """Ranks of some columns of tables with the same data sets, beside their ranks in the paper's table."""
+    columns: list[Column] = []
+    ranked: list[list[float]] = []
+    for measure, scores in tables:
+        for name in shown:
+            group = f"{name} · {measure.title}"
+            columns += [Column("ours", group), Column("paper", group)]
+            ranked += [
+                _column(scores, name, scores.datasets),
+                _printed_column(measure, name, scores.datasets),
+            ]
+    datasets = tables[0][1].datasets
+    rows = [
+        Row(dataset_title(name), [_rank(column[k], 1, muted=c % 2 == 1) for c, column in enumerate(ranked)])
+        for k, name in enumerate(datasets)
+    ]
+    means = [_rank(float(np.mean(column)), 2) for column in ranked]
+    return Grid(title, columns, [*rows, Row("Mean rank", means, total=True)])
+
+
+def _column(scores: Scores, name: str, datasets: Sequence[str]) -> list[float]:
+    """Ranks of an algorithm; NaN where the table has no such data set or algorithm."""
+    if name not in scores.names:
+        return [np.nan] * len(datasets)
+    found = dict(zip(scores.datasets, ranks(scores.table)[:, scores.names.index(name)].tolist(), strict=True))
+    return [found.get(dataset, np.nan) for dataset in datasets]
+
+
+def _printed_column(measure: Measure, name: str, datasets: Sequence[str]) -> list[float]:
+    return _column(printed_scores(measure), name, datasets) if measure.printed else [np.nan] * len(datasets)
+
+
+def _rank(value: float, decimals: int, *, muted: bool = False) -> Entry:
+    return NOTHING if np.isnan(value) else Entry(signed(value, decimals), muted=muted)

@@ -1,0 +1,3 @@
+"""Algorithms, settings and measures, and the runs themselves. Importing it registers the algorithms."""
+
+from . import algorithms as algorithms

@@ -1,0 +1,97 @@
+"""The ten algorithms that the paper compares IDAT with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ... import baselines
+from ...baselines import parameters
+from .registry import Algorithm, Given, nothing_given, register
+
+
+def _n_classes(y: np.ndarray) -> int:
+    return len(np.unique(y))
+
+
+def _bounds(X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
+    """Scaled by the whole data set, whatever the order in which it comes."""
+    return {"bounds": (X.min(axis=0), X.max(axis=0))}
+
+
+def _per_call(X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
+    """The authors' programs count samples anew in every training call, hence with every class."""
+    return {"cycle": "call"}
+
+
+def _whole_task(X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
+    return {"cycle": "call", "task_size": len(X)}
+
+
+def _as_dense_points(X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
+    return {"n_dense_points": _n_classes(y)}
+
+
+def _as_clusters(X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
+    return {"n_clusters": _n_classes(y)}
+
+
+def _make(class_name: str, params: dict[str, Any], seed: int) -> Any:
+    baseline = getattr(baselines, class_name)
+    random = {"random_state": seed} if "random_state" in baseline._get_param_names() else {}
+    return baseline(**random, **params)
+
+
+def _counts(estimator: Any) -> tuple[int | None, int]:
+    return estimator.n_nodes_, estimator.n_clusters_
+
+
+def _clusters_only(estimator: Any) -> tuple[int | None, int]:
+    """The paper prints no number of nodes."""
+    return None, estimator.n_clusters_
+
+
+Count = Callable[[Any], tuple[int | None, int]]
+# name, title in the paper, class, can it learn class after class, what it is told, how it is counted
+BASELINES: list[tuple[str, str, str, bool, Given, Count]] = [
+    ("tbm-p", "TBM-P", "TBMP", False, nothing_given, _counts),
+    ("torque-clustering", "TC", "TorqueClustering", False, nothing_given, _clusters_only),
+    ("sr-pcm-hdp", "SR-PCM-HDP", "SRPCMHDP", False, _as_dense_points, _clusters_only),
+    ("tabledc", "TableDC", "TableDC", False, _as_clusters, _clusters_only),
+    ("g-ceals", "G-CEALS", "GCEALS", False, _as_clusters, _clusters_only),
+    ("gng", "GNG", "GNG", True, nothing_given, _counts),
+    ("soinn-plus", "SOINN+", "SOINNPlus", True, nothing_given, _counts),
+    ("ddvfa", "DDVFA", "DDVFA", True, _bounds, _clusters_only),
+    ("caea", "CAEA", "CAEA", True, _per_call, _counts),
+    ("cae", "CAE", "CAE", True, _whole_task, _counts),
+]
+DEEP = ("tabledc", "g-ceals")
+
+
+def register_baselines() -> None:
+    """Add them to the algorithms."""
+    for name, title, class_name, incremental, given, count in BASELINES:
+        register(
+            Algorithm(
+                name,
+                title,
+                partial(_make, class_name),
+                count,
+                incremental,
+                parameters.space(name),
+                given=given,
+                in_stored_order=name == "torque-clustering",
+                warms_up=name not in DEEP,
+            )
+        )
+
+
+def paper_parameters(name: str, setting: str, dataset: str) -> dict[str, Any] | None:
+    """What was found here where the paper's do not fit its tables, else what the paper found, if known."""
+    if name not in {entry[0] for entry in BASELINES}:
+        return None
+    found = parameters.tuned(name, setting, dataset)
+    return parameters.published(name, setting, dataset) if found is None else found

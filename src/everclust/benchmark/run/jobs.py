@@ -1,0 +1,203 @@
+"""One run of one algorithm on one data set: what is to be done, and what came out."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from ..data import datasets
+from ..data.datasets import MissingDataSet
+from ..data.entry import Arrays
+from .provenance import machine, now, versions
+from .registry import Algorithm
+from .settings import class_incremental, stationary
+from .trial import Stream, run_trial
+
+STATUSES = ("ok", "failed", "timeout", "memory", "missing")
+Key = tuple[str, str, str, int, str]
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is to be done.
+
+    Parameters
+    ----------
+    algorithm, dataset : str
+        Their names.
+    setting : str
+        "stationary" or "nonstationary"; "nonstationary:3" is the latter with the rows of each class in
+        another order, drawn with 3 instead of 0.
+    seed : int
+        Of the run; the paper has 1 to 30.
+    params_json : str, default="{}"
+        Parameters of the algorithm.
+    """
+
+    algorithm: str
+    dataset: str
+    setting: str
+    seed: int
+    params_json: str = "{}"
+
+    @property
+    def key(self) -> Key:
+        """What tells jobs apart."""
+        return self.algorithm, self.dataset, self.setting, self.seed, self.params_json
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """Parameters of the algorithm."""
+        return json.loads(self.params_json)
+
+
+def written(params: Mapping[str, Any]) -> str:
+    """Parameters as JSON, the same text for the same parameters.
+
+    Parameters
+    ----------
+    params : mapping
+
+    Returns
+    -------
+    text : str
+    """
+    return json.dumps(params, sort_keys=True)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came out of a job. A measure that there is not is None.
+
+    Parameters
+    ----------
+    job : Job
+    status : {"ok", "failed", "timeout", "memory", "missing"}
+    error : str or None
+        One sentence, unless ok.
+    ari, ami : float
+        In the end, on all rows.
+    step_ari, step_ami : list of float
+        After every class on all classes so far, in the nonstationary setting; the first is set to 1.
+    ai_ari, ai_ami, bwt_ari, bwt_ami : float
+        Average incremental score and backward transfer as the authors' program has it, from the steps.
+    bwt_printed_ari, bwt_printed_ami : float
+        Backward transfer as the paper prints it, from the scores on single classes.
+    nodes, clusters : int
+        As the paper counts them.
+    train_seconds, train_cpu_seconds : float
+        Wall-clock and processor time of learning alone: neither loading and compiling nor predicting.
+    peak_memory : int
+        Bytes by which the resident memory of the process rose, at most, while it learnt and predicted,
+        above what it was with the data loaded.
+    history : dict of list
+        For IDAT: n_samples_seen, interval, vigilance, n_nodes, n_active_nodes and n_clusters at up to 200
+        moments of the stream.
+    started_at, finished_at : str
+        UTC, in ISO format.
+    versions, machine : dict
+        Of the packages, and of what it ran on.
+    """
+
+    job: Job
+    status: str
+    error: str | None = None
+    ari: float | None = None
+    ami: float | None = None
+    step_ari: Sequence[float] | None = None
+    step_ami: Sequence[float] | None = None
+    ai_ari: float | None = None
+    ai_ami: float | None = None
+    bwt_ari: float | None = None
+    bwt_ami: float | None = None
+    bwt_printed_ari: float | None = None
+    bwt_printed_ami: float | None = None
+    nodes: int | None = None
+    clusters: int | None = None
+    train_seconds: float | None = None
+    train_cpu_seconds: float | None = None
+    peak_memory: int | None = None
+    history: Mapping[str, Sequence[float]] | None = None
+    started_at: str = field(default_factory=now)
+    finished_at: str = field(default_factory=now)
+    versions: Mapping[str, str] = field(default_factory=versions)
+    machine: Mapping[str, Any] = field(default_factory=machine)
+
+    def row(self) -> dict[str, Any]:
+        """All of it without nesting; whatever is not a scalar, as JSON text.
+
+        Returns
+        -------
+        row : dict
+        """
+        fields = asdict(self)
+        flat = fields.pop("job") | fields
+        return {name: _scalar(value) for name, value in flat.items()}
+
+
+def _scalar(value: Any) -> Any:
+    return json.dumps(value) if isinstance(value, dict | list | tuple) else value
+
+
+def perform(job: Job, algorithm: Algorithm) -> Result:
+    """Do a job. Whatever goes wrong is in the result.
+
+    Parameters
+    ----------
+    job : Job
+    algorithm : Algorithm
+        The one that the job names.
+
+    Returns
+    -------
+    result : Result
+    """
+    started = now()
+    try:
+        X, y = _data(str(datasets.data_folder()), job.dataset)
+        with threadpool_limits(1):  # jobs run side by side, and their times are compared
+            measures = run_trial(algorithm, job.params, job.seed, _stream(job, algorithm, X, y))
+        return Result(job, "ok", **measures, started_at=started)
+    except MissingDataSet as error:
+        return Result(job, "missing", str(error), started_at=started)
+    except MemoryError as error:
+        return Result(
+            job, "memory", f"Out of memory: {error or 'no more was to be had'}.", started_at=started
+        )
+    except Exception as error:
+        return Result(job, "failed", f"{type(error).__name__}: {error}", started_at=started)
+
+
+def use_folder(folder: str) -> None:
+    """Look for data sets there, as the process does that gives out the jobs.
+
+    Parameters
+    ----------
+    folder : str
+    """
+    if str(datasets.data_folder()) != folder:
+        os.environ["EVERCLUST_DATA"] = folder
+
+
+@lru_cache(maxsize=2)
+def _data(folder: str, name: str) -> Arrays:
+    return datasets.load(name)
+
+
+def _stream(job: Job, algorithm: Algorithm, X: np.ndarray, y: np.ndarray) -> Stream:
+    name, _, shuffle = job.setting.partition(":")
+    if algorithm.in_stored_order:
+        return Stream(X, y)
+    if name == "stationary":
+        order = stationary(X, y, job.seed)
+        return Stream(X[order], y[order])
+    steps = class_incremental(X, y, job.seed, within_seed=int(shuffle or 0))
+    order = np.concatenate(steps)
+    return Stream(X[order], y[order], np.cumsum([len(step) for step in steps]).tolist())

@@ -1,0 +1,51 @@
+"""When and where a result was made, and with what."""
+
+from __future__ import annotations
+
+import os
+import platform
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from ...version import __version__
+
+
+def now() -> str:
+    """The time, in UTC.
+
+    Returns
+    -------
+    time : str
+        In ISO format.
+    """
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Of everything that may change a result.
+
+    Returns
+    -------
+    versions : dict
+    """
+    found = {"everclust": __version__, "python": platform.python_version()}
+    for package in ("numpy", "numba", "scikit-learn", "scipy"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "?"
+    return found
+
+
+@cache
+def machine() -> dict[str, Any]:
+    """What this process runs on.
+
+    Returns
+    -------
+    machine : dict
+    """
+    return {"platform": platform.platform(), "cpu_count": os.cpu_count()}

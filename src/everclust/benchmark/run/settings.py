@@ -1,0 +1,97 @@
+"""In which order the samples come."""
+
+from __future__ import annotations
+
+import numpy as np
+
+SETTINGS = ("stationary", "nonstationary")
+ALIASES = {"class-incremental": "nonstationary"}
+
+
+def setting_called(name: str) -> str:
+    """The setting of that name or alias.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    setting : {"stationary", "nonstationary"}
+
+    Raises
+    ------
+    ValueError
+        If there is none.
+    """
+    setting = ALIASES.get(name, name)
+    if setting not in SETTINGS:
+        known = ", ".join([*SETTINGS, *ALIASES])
+        raise ValueError(f"There is no setting called {name!r}; choose from {known}.")
+    return setting
+
+
+def stationary(X: np.ndarray, y: np.ndarray, seed: int) -> np.ndarray:
+    """All rows in random order.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,)
+    seed : int
+        Of the run; the paper has 1 to 30.
+
+    Returns
+    -------
+    order : ndarray of shape (n_samples,)
+        Indices of the rows.
+    """
+    return np.random.RandomState(seed).permutation(len(X))
+
+
+def class_incremental(
+    X: np.ndarray,
+    y: np.ndarray,
+    seed: int,
+    *,
+    reshuffle_within_class: bool = False,
+    within_seed: int = 0,
+) -> list[np.ndarray]:
+    """Class after class, the nonstationary setting.
+
+    As in the authors' program, the order of the classes is random in every run, whereas the order of the
+    rows within a class is drawn once for all runs. With two classes there are therefore only two different
+    runs, and one shuffle decides about the result: see what other values of `within_seed` give.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,)
+    seed : int
+        Of the run; the paper has 1 to 30.
+    reshuffle_within_class : bool, default=False
+        Draw the order within the classes anew for every run, from `seed`.
+    within_seed : int, default=0
+        Of the order within the classes, the same in all runs.
+
+    Returns
+    -------
+    steps : list of ndarray
+        Indices of the rows of one class each, in the order learnt.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from everclust.benchmark.run.settings import class_incremental
+    >>> y = np.array([0, 0, 0, 1, 1])
+    >>> [y[step].tolist() for step in class_incremental(y[:, None], y, seed=3)]
+    [[1, 1], [0, 0, 0]]
+    """
+    random = np.random.RandomState(seed)
+    rows = [np.flatnonzero(y == label) for label in np.unique(y)]
+    learnt = random.permutation(len(rows))
+    if reshuffle_within_class:
+        return [random.permutation(rows[k]) for k in learnt]
+    once = np.random.RandomState(within_seed)
+    shuffled = [once.permutation(of_class) for of_class in rows]
+    return [shuffled[k] for k in learnt]

@@ -1,0 +1,173 @@
+"""Results in one SQLite file: one row per job, written as it finishes.
+
+A row that was added is on the disk; killing the process, or the machine, does not lose it. Several processes
+may write at the same time.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Self
+
+from .jobs import Job, Key, Result
+
+FORMAT = 1
+MAGIC = b"SQLite format 3\0"
+PATIENCE = 60.0  # seconds to wait while another process writes
+KEY = ("algorithm", "dataset", "setting", "seed", "params_json")
+TYPES = {
+    **dict.fromkeys(KEY, "TEXT NOT NULL"),
+    "seed": "INTEGER NOT NULL",
+    "status": "TEXT NOT NULL",
+    "error": "TEXT",
+    **dict.fromkeys(("ari", "ami"), "REAL"),
+    **dict.fromkeys(("step_ari", "step_ami"), "TEXT"),
+    **dict.fromkeys(("ai_ari", "ai_ami", "bwt_ari", "bwt_ami", "bwt_printed_ari", "bwt_printed_ami"), "REAL"),
+    **dict.fromkeys(("nodes", "clusters"), "INTEGER"),
+    **dict.fromkeys(("train_seconds", "train_cpu_seconds"), "REAL"),
+    "peak_memory": "INTEGER",
+    "history": "TEXT",
+    **dict.fromkeys(("started_at", "finished_at", "versions", "machine"), "TEXT NOT NULL"),
+}
+_COLUMNS = ", ".join(f"{name} {kind}" for name, kind in TYPES.items())
+_CREATE = f"CREATE TABLE IF NOT EXISTS results ({_COLUMNS}, PRIMARY KEY ({', '.join(KEY)}))"
+_REPLACE = ", ".join(f"{name} = excluded.{name}" for name in TYPES if name not in KEY)
+_ADD = (  # a good result stays; any other gives way to a new one
+    f"INSERT INTO results ({', '.join(TYPES)}) VALUES ({', '.join(f':{name}' for name in TYPES)}) "
+    f"ON CONFLICT DO UPDATE SET {_REPLACE} WHERE results.status != 'ok'"
+)
+
+
+class StoreError(Exception):
+    """The store cannot be used; the message is one sentence for the user."""
+
+
+class Store:
+    """The results of all jobs so far.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file; it is made if it is not there.
+    create : bool, default=True
+        If False, a file that is not there is an error.
+
+    Raises
+    ------
+    StoreError
+        If the file is not a store, is damaged or cannot be opened.
+
+    Examples
+    --------
+    >>> from everclust.benchmark.run.jobs import Job, Result
+    >>> from everclust.benchmark.run.store import Store
+    >>> with Store("results.sqlite") as store:
+    ...     store.add(Result(Job("idat", "iris", "stationary", 1), "ok", ari=0.5))
+    ...     [row["ari"] for row in store.results()]
+    [0.5]
+    """
+
+    def __init__(self, path: str | Path, *, create: bool = True) -> None:
+        self.path = Path(path)
+        if not create and not self.path.exists():
+            raise StoreError(f"There is no store at {self.path}; make one with `everclust bench run`.")
+        with self._explained():
+            self._check_beginning()
+            # The runner's progress display and its workers' answers may come from other threads.
+            self._connection = sqlite3.connect(self.path, timeout=PATIENCE, check_same_thread=False)
+            self._connection.row_factory = sqlite3.Row
+            try:
+                self._open()
+            except BaseException:
+                self._connection.close()
+                raise
+
+    def _check_beginning(self) -> None:
+        """SQLite would write over a short file of any kind."""
+        if self.path.is_file() and self.path.stat().st_size:
+            with self.path.open("rb") as file:
+                if file.read(len(MAGIC)) != MAGIC:
+                    raise sqlite3.DatabaseError("file is not a database")
+
+    def _open(self) -> None:
+        (found,) = self._connection.execute("PRAGMA quick_check").fetchone()
+        if found != "ok":
+            raise sqlite3.DatabaseError(found)
+        (version,) = self._connection.execute("PRAGMA user_version").fetchone()
+        if version > FORMAT:
+            raise StoreError(
+                f"{self.path} has format {version}, but this everclust reads up to {FORMAT}; upgrade it."
+            )
+        self._connection.execute("PRAGMA journal_mode = WAL")
+        self._connection.execute("PRAGMA synchronous = FULL")
+        with self._connection:
+            self._connection.execute(_CREATE)
+            self._connection.execute(f"PRAGMA user_version = {FORMAT}")
+        found = {row["name"] for row in self._connection.execute("PRAGMA table_info(results)")}
+        if found != set(TYPES):
+            raise sqlite3.DatabaseError("the table has other columns")
+
+    def add(self, result: Result) -> None:
+        """Write a result. One that was "ok" stays; any other is replaced.
+
+        Parameters
+        ----------
+        result : Result
+        """
+        with self._explained(), self._connection:
+            self._connection.execute(_ADD, result.row())
+
+    def done(self, *, retry: bool = False) -> set[Key]:
+        """What need not be run any more: everything but jobs whose data set was missing.
+
+        Parameters
+        ----------
+        retry : bool, default=False
+            Count only what was successful.
+
+        Returns
+        -------
+        keys : set of tuple
+            (algorithm, dataset, setting, seed, params_json), see `Job.key`.
+        """
+        wanted = "status = 'ok'" if retry else "status != 'missing'"
+        with self._explained():
+            rows = self._connection.execute(f"SELECT {', '.join(KEY)} FROM results WHERE {wanted}")
+            return {Job(*row).key for row in rows}
+
+    def results(self) -> list[dict[str, Any]]:
+        """All rows, in the order in which they were first written.
+
+        Returns
+        -------
+        rows : list of dict
+            By the name of the column. step_ari, step_ami, history, versions and machine are JSON text.
+        """
+        with self._explained():
+            return [dict(row) for row in self._connection.execute("SELECT * FROM results ORDER BY rowid")]
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            raise StoreError(
+                f"The store {self.path} cannot be used ({error}); look to its folder, or choose another one."
+            ) from None
+        except sqlite3.DatabaseError as error:
+            raise StoreError(
+                f"{self.path} is no store of results, or damaged ({error}); move it away, or choose another."
+            ) from None

@@ -1,0 +1,144 @@
+"""Learn a stream and evaluate it on the way, by the paper's protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...estimators.idat import IDAT
+from ...history import History
+from .measures import (
+    FIRST_STEP_SCORE,
+    ami,
+    ari,
+    average_incremental,
+    backward_transfer,
+    backward_transfer_printed,
+)
+from .meter import MemoryMeter, Stopwatch
+from .registry import Algorithm
+
+MOMENTS = 200  # of the history, at most
+TASTE = 50  # rows that load the compiled code before the clock starts
+COLUMNS = ("n_samples_seen", "interval", "vigilance", "n_nodes", "n_active_nodes", "n_clusters")
+SCORES = {"ari": ari, "ami": ami}
+_warm: set[str] = set()
+
+
+class Stream(NamedTuple):
+    """Samples in the order learnt, their classes, and the ends of the steps, if it goes step by step."""
+
+    X: np.ndarray
+    y: np.ndarray
+    ends: Sequence[int] | None = None
+
+
+def run_trial(algorithm: Algorithm, params: dict[str, Any], seed: int, stream: Stream) -> dict[str, Any]:
+    """Learn a stream and measure everything.
+
+    Parameters
+    ----------
+    algorithm : Algorithm
+    params : dict
+        Of the algorithm.
+    seed : int
+        For the algorithm.
+    stream : Stream
+
+    Returns
+    -------
+    measures : dict
+        Fields of `everclust.benchmark.run.jobs.Result`.
+    """
+    _warm_up(algorithm)
+    memory, stopwatch = MemoryMeter(), Stopwatch()
+    estimator = algorithm.make(algorithm.given(stream.X, stream.y) | params, seed)
+    is_recorded = isinstance(estimator, IDAT) and algorithm.kind in ("compared", "ablation")
+    history = History(every=-(-len(stream.X) // MOMENTS)) if is_recorded else None
+    labels = _labels_after_each_step(estimator, stream, stopwatch, history)
+    peak = memory.peak()
+    nodes, clusters = algorithm.count(estimator)
+    return {
+        **(_scores(stream.y, labels[-1]) if stream.ends is None else _step_scores(stream.y, labels)),
+        "nodes": nodes,
+        "clusters": clusters,
+        "train_seconds": stopwatch.seconds,
+        "train_cpu_seconds": stopwatch.cpu_seconds,
+        "peak_memory": peak,
+        "history": None if history is None else {name: getattr(history, name).tolist() for name in COLUMNS},
+    }
+
+
+def _warm_up(algorithm: Algorithm) -> None:
+    """Compiled code is loaded, and compiled if need be, before the clock starts."""
+    if algorithm.warms_up and algorithm.name not in _warm:
+        _warm.add(algorithm.name)
+        with suppress(Exception):  # the run itself will tell
+            algorithm.make({}, 0).fit(np.random.RandomState(0).rand(TASTE, 2)).predict(np.zeros((2, 2)))
+
+
+def _labels_after_each_step(
+    estimator: Any, stream: Stream, stopwatch: Stopwatch, history: History | None
+) -> list[np.ndarray]:
+    """Clusters of all rows so far."""
+    labels, start = [], 0
+    for end in stream.ends or [len(stream.X)]:
+        rows = stream.X[start:end]
+        if history is not None:
+            _learn_with_history(estimator, rows, stopwatch, history)
+        else:
+            with stopwatch.running():
+                (estimator.fit if stream.ends is None else estimator.partial_fit)(rows)
+        labels.append(_answer(estimator, stream.X[:end], was_fitted=stream.ends is None))
+        start = end
+    return labels
+
+
+def _learn_with_history(model: IDAT, rows: np.ndarray, stopwatch: Stopwatch, history: History) -> None:
+    """The model is the same however the stream is cut; the clock stands still during the records."""
+    start, n_before = 0, getattr(model, "n_samples_seen_", 0)
+    while start < len(rows):
+        end = start + history.every - (n_before + start) % history.every
+        with stopwatch.running():
+            model.partial_fit(rows[start:end])
+        if end <= len(rows):
+            history.record(model)
+        start = end
+
+
+def _answer(estimator: Any, X: np.ndarray, was_fitted: bool) -> np.ndarray:
+    """What `fit` said of its own rows, or else what the model says of them now."""
+    if was_fitted and hasattr(estimator, "labels_"):
+        return estimator.labels_
+    return estimator.predict(X)
+
+
+def _scores(y: np.ndarray, labels: np.ndarray) -> dict[str, float]:
+    return {name: score(y, labels) for name, score in SCORES.items()}
+
+
+def _step_scores(y: np.ndarray, labels: Sequence[np.ndarray]) -> dict[str, Any]:
+    """Scores on the way, from the labels of all rows so far after each step."""
+    found: dict[str, Any] = {}
+    for name, score in SCORES.items():
+        steps = [score(y[: len(given)], given) for given in labels]
+        found[name] = steps[-1]
+        steps[0] = FIRST_STEP_SCORE
+        found[f"step_{name}"] = steps
+        found[f"ai_{name}"] = average_incremental(steps)
+        found[f"bwt_{name}"] = backward_transfer(steps)
+        found[f"bwt_printed_{name}"] = backward_transfer_printed(_class_scores(score, y, labels))
+    return found
+
+
+def _class_scores(score: Any, y: np.ndarray, labels: Sequence[np.ndarray]) -> np.ndarray:
+    """Scores on single classes, as far as they are needed: after their own step, and in the end."""
+    ends = [len(given) for given in labels]
+    scores = np.full((len(ends), len(ends)), np.nan)
+    for k, (start, end) in enumerate(zip([0, *ends], ends, strict=False)):
+        scores[k, k] = score(y[start:end], labels[k][start:end])
+        scores[k, -1] = score(y[start:end], labels[-1][start:end])
+    return scores

@@ -1,0 +1,106 @@
+"""How the stream commands speak: results, warnings, what is wrong, and the code with which they leave."""
+
+from __future__ import annotations
+
+import errno
+import json
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+import typer
+from rich.console import Console
+
+from ..stream.batch import UnreachableError, UnwritableError
+
+WRONG, USAGE, MISSING_EXTRA, UNWRITABLE, UNREACHABLE = 1, 2, 3, 4, 5
+SIGNALLED = 128
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+EXIT_CODES = """
+**Exit codes**: 0 done · 1 something is wrong with the data, the model or the checkpoint · 2 wrong usage ·
+3 an optional package is missing · 4 something cannot be written · 5 a message system does not answer, or
+refuses the password · 130 and 143 stopped by Ctrl-C and by SIGTERM, everything learnt so far being kept.
+"""
+
+
+class Screen:
+    """Standard error for people, standard output for results; with `--json` both for machines."""
+
+    def __init__(self, as_json: bool, stdout_taken: bool = False) -> None:
+        self.as_json, self.stdout_taken = as_json, stdout_taken
+        self.err = Console(stderr=True, soft_wrap=True, highlight=False)
+
+    def warn(self, sentence: str) -> None:
+        """Something to know that stops nothing."""
+        self._say({"warning": sentence}, sentence, "yellow")
+
+    def complain(self, sentence: str) -> None:
+        """Something that stops everything."""
+        self._say({"error": sentence}, sentence, "red")
+
+    def _say(self, record: dict[str, str], sentence: str, style: str) -> None:
+        if self.as_json:
+            sys.stderr.write(json.dumps(record) + "\n")
+        else:
+            self.err.print(sentence, style=style, markup=False)
+
+    def result(self, record: dict[str, Any], sentence: str) -> None:
+        """What came of it. If standard output is for answers, people read it beside them."""
+        text = json.dumps(record) if self.as_json else sentence
+        if not self.stdout_taken:
+            typer.echo(text)
+        elif self.as_json or self.err.is_terminal:
+            typer.echo(text, err=True)
+
+
+@contextmanager
+def told(screen: Screen) -> Iterator[None]:
+    """Tell in one sentence what is wrong, and leave with the code for it."""
+    try:
+        yield
+    except BrokenPipeError:  # whoever read the answers has enough
+        sys.stderr.close()
+        raise typer.Exit(0) from None
+    except ImportError as error:
+        _leave(screen, error, MISSING_EXTRA)
+    except UnwritableError as error:
+        _leave(screen, error, UNWRITABLE)
+    except UnreachableError as error:
+        _leave(screen, error, UNREACHABLE)
+    except OSError as error:
+        if error.filename is None and error.errno in FULL:  # all other files are written by name
+            _leave(screen, f"Standard output cannot be written: {error.strerror}; make room.", UNWRITABLE)
+        _leave(screen, f"{error.filename or 'Something'} cannot be used: {error.strerror}.", WRONG)
+    except ValueError as error:  # StreamError is one
+        _leave(screen, error, WRONG)
+
+
+def _leave(screen: Screen, error: object, code: int) -> NoReturn:
+    screen.complain(" ".join(str(error).split()))
+    raise typer.Exit(code) from None
+
+
+@contextmanager
+def stoppable() -> Iterator[Callable[[], int]]:
+    """The number of the signal that asked to stop, or 0. A second signal ends everything at once."""
+    got: list[int] = []
+
+    def take(number: int, frame: Any) -> None:
+        got.append(number)
+        signal.signal(number, signal.SIG_DFL)
+
+    before = {number: signal.signal(number, take) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield lambda: got[0] if got else 0
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def leave_if_stopped(number: int) -> None:
+    """Leave with the code of a signal, if there was one."""
+    if number:
+        raise typer.Exit(SIGNALLED + number)

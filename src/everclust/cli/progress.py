@@ -1,0 +1,122 @@
+"""A run in words: how far it is, what happens to the clusters, what came of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from ..stream.blocks import Block
+from ..stream.job import Run, Summary
+from ..text import quantity
+from .console import Screen
+
+PAUSE = 0.1  # seconds between two looks at how far it is
+
+
+@contextmanager
+def progress(screen: Screen) -> Iterator[Callable[[Run, Block], None]]:
+    """A line on standard error, if that is a terminal, and the function that brings it up to date."""
+    if screen.as_json or not screen.err.is_terminal:
+        yield lambda job, block: None
+        return
+    columns = BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), TimeRemainingColumn()
+    with Progress(*columns, console=screen.err, transient=True) as display:
+        yield ProgressLine(display)
+
+
+class ProgressLine:
+    """Rows, speed and state of a run, on a line that is written over."""
+
+    def __init__(self, display: Progress) -> None:
+        self.display, self.task = display, display.add_task("", total=None)
+        self.started, self.due = time.monotonic(), 0.0
+        self.rows_before: int | None = None
+
+    def __call__(self, job: Run, block: Block) -> None:
+        """Bring it up to date, if it is old enough."""
+        now = time.monotonic()
+        if self.rows_before is None:
+            self.rows_before = job.rows - block.n_rows
+        if now < self.due:
+            return
+        self.due = now + PAUSE
+        speed = (job.rows - self.rows_before) / max(now - self.started, 1e-9)
+        fraction = job.source.fraction(job.position)
+        self.display.update(
+            self.task,
+            description=_state(job, speed),
+            total=None if fraction is None else 1.0,
+            completed=fraction or 0.0,
+        )
+
+
+def _state(job: Run, speed: float) -> str:
+    words = f"{quantity(job.rows, 'row')}, {speed:,.0f}/s"
+    if job.n_seen:
+        now = job.model.snapshot()
+        words += (
+            f", {quantity(len(now.usage), 'node')}, {quantity(now.n_clusters, 'cluster')}, "
+            f"interval {now.interval}, vigilance {now.vigilance:.3f}"
+        )
+    return words
+
+
+def result_of(job: Run, summary: Summary) -> tuple[dict[str, Any], str]:
+    """What came of a run, for machines and for people."""
+    read = quantity(summary.rows, "row") + (f", {summary.skipped:,} skipped" if summary.skipped else "")
+    if summary.resumed_at:
+        read += f", {summary.resumed_at:,} of them before"
+    if not job.n_seen:
+        return summary._asdict(), f"{read}; nothing was learnt."
+    now = job.model.snapshot()
+    known = {
+        "samples": now.n_samples_seen,
+        "nodes": len(now.usage),
+        "clusters": now.n_clusters,
+        "interval": now.interval,
+        "vigilance": now.vigilance,
+    }
+    found = f"{quantity(now.n_clusters, 'cluster')} from {quantity(len(now.usage), 'node')}"
+    return {**summary._asdict(), **known}, f"{read}; {found}; {summary.seconds:.1f} s."
+
+
+class Sentences:
+    """Events for people to read, as they happen."""
+
+    name = "-"
+
+    def write(self, events: Sequence[dict[str, Any]]) -> None:
+        """Say some more."""
+        for event in events:
+            typer.echo(f"sample {event['sample']:,}: {sentence(event)}")
+
+    def mark(self) -> None:
+        """What is said is said."""
+
+    def rewind(self, mark: Any) -> None:
+        """What is said is said."""
+
+    def finish(self) -> None:
+        """No more will come."""
+
+    def let_go(self) -> None:
+        """Something went wrong."""
+
+
+def sentence(event: dict[str, Any]) -> str:
+    """An event in words, with the sizes of what came of it."""
+    before, after = (" and ".join(map(str, event[name])) for name in ("before", "after"))
+    *others, last = event["sizes"]
+    sizes = " and ".join(
+        [*(f"{n:,}" for n in others), quantity(last, "samples" if others else "sample", "samples")]
+    )
+    if event["kind"] == "gone":
+        return f"{before} is gone ({sizes})"
+    if event["kind"] == "born":
+        return f"{after} is born ({sizes})"
+    return f"{before} {event['kind']} into {after} ({sizes})"

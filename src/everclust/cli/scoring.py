@@ -1,0 +1,52 @@
+"""How well a model knows a stream, counted block by block."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+
+from ..benchmark.run.measures import ami, ari
+from ..estimators.idat import IDAT
+from ..stream.batch import StreamError
+from ..stream.blocks import Block
+from ..stream.job import Run
+
+
+class Tally:
+    """How similar rows are to what a model knows, and how its clusters agree with labels."""
+
+    def __init__(self, model: IDAT) -> None:
+        self.vigilance = model.vigilance_
+        self.n, self.total, self.least, self.n_novel = 0, 0.0, 1.0, 0
+        self.codes: dict[Any, int] = defaultdict(lambda: len(self.codes))
+        self.found: list[np.ndarray] = []
+        self.true: list[np.ndarray] = []
+
+    def __call__(self, job: Run, block: Block) -> None:
+        """Look at some more rows."""
+        if not len(block.X):
+            return
+        similarity = job.model.score_samples(block.X)
+        self.n += len(similarity)
+        self.total += float(similarity.sum())
+        self.least = min(self.least, float(similarity.min()))
+        self.n_novel += int((similarity < self.vigilance).sum())
+        if block.labels is not None:
+            self.true.append(np.array([self.codes[label] for label in block.labels], np.int32))
+            self.found.append(job.model.predict(block.X))
+
+    def result(self) -> dict[str, Any]:
+        """All measures."""
+        if not self.n:
+            raise StreamError("No complete row came, so there is nothing to score; check the source.")
+        record: dict[str, Any] = {
+            "mean similarity": self.total / self.n,
+            "least similarity": self.least,
+            "novel": self.n_novel / self.n,
+        }
+        if self.true:
+            true, found = np.concatenate(self.true), np.concatenate(self.found)
+            record |= {"classes": len(self.codes), "ARI": ari(true, found), "AMI": ami(true, found)}
+        return record

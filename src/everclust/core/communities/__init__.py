@@ -1,0 +1,1 @@
+"""Hand-over clusters: communities of nodes that hand samples over to each other."""

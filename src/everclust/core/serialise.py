@@ -1,0 +1,196 @@
+"""The state without its inner workings: what must be kept to go on learning, and nothing else.
+
+Seats, hash table, lists, running sums and shadow follow from these arrays. So files and pickles outlive a
+change of any of them.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..jit.compile import jit_allocating, kernel
+from ..jit.reference import refer
+from .cluster_ids import recognise
+from .handovers import enter, handovers, table_of
+from .invariants import check
+from .pair_table import pair_of
+from .readout import cluster_ids, edges
+from .spread import MEAN, SQUARE_SUM, WEIGHT
+from .state import State, allocate, clock_of, window_rows
+from .topology import ANYTHING, NO_CLUSTER, NOBODY, promote, root, take_seat, watch
+
+Arrays = dict[str, np.ndarray]
+SCALARS = (
+    *("n_seen", "since_recalibration", "interval", "vigilance", "cluster_ratio"),
+    *("next_cluster", "provisional", "next_community"),
+)
+KINDS = {
+    "usage": "i",
+    "scale": "f",
+    "active": "b",
+    "idle": "i",
+    "gain": "i",
+    "last_won": "i",
+    "community": "i",
+}
+NODE_FIELDS = tuple(KINDS)
+KINDS |= dict.fromkeys(("prototype", "mean", "square_sum", "weight", "window"), "f")
+KINDS |= dict.fromkeys(("evidence", "edge", "handover", "cluster", "since"), "i")
+
+
+def export(state: State) -> tuple[dict[str, Any], Arrays]:
+    """(scalars, arrays) from which `restore` makes a state that goes on learning bit for bit."""
+    clock = clock_of(state)
+    nodes = state.node[: clock.n_nodes]
+    scalars = {name: clock[name].item() for name in SCALARS}
+    arrays = {name: nodes[name].copy() for name in NODE_FIELDS}
+    arrays |= {
+        "prototype": state.prototype[: clock.n_nodes].copy(),
+        "mean": state.feature[MEAN].copy(),
+        "square_sum": state.feature[SQUARE_SUM].copy(),
+        "weight": state.feature[WEIGHT].copy(),
+        "window": window_rows(state),
+        "evidence": _evidence(state),
+        "edge": edges(state),
+        "handover": handovers(state),
+        "cluster": cluster_ids(state),
+        "since": _since(state),
+    }
+    return scalars, arrays
+
+
+def _since(state: State) -> np.ndarray:
+    """From which sample on the cluster of every node has been there; 0 when it is in none."""
+    nodes = state.node[: clock_of(state).n_nodes]
+    since = np.zeros(len(nodes), np.int64)
+    since[nodes["active"]] = state.seat["since"][state.seat["home"][nodes["seat"][nodes["active"]]]]
+    return since
+
+
+def _evidence(state: State) -> np.ndarray:
+    """(i, j, count) of every pair with evidence, i < j, sorted: equal models make equal files."""
+    pairs = state.pair[: clock_of(state).n_pairs]
+    pairs = pairs[pairs["evidence"] > 0]
+    ends = np.sort(state.seat["node"][np.stack([pairs["a"], pairs["b"]])], axis=0)
+    return np.stack([*ends, pairs["evidence"]], axis=1)[np.lexsort(ends[::-1])]
+
+
+def restore(scalars: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> State:
+    """The state that `export` took apart. The arrays are trusted: check what comes from outside."""
+    n_nodes, n_features = arrays["prototype"].shape
+    n_evident = len(arrays["evidence"])
+    state = allocate(
+        n_features,
+        nodes=n_nodes + 1,
+        seats=n_nodes + 2,
+        pairs=2 * n_evident + 1,
+        lines=n_nodes,
+        centres=n_nodes,
+        window=2 * scalars["interval"],
+        handovers=3 * len(arrays["handover"]),
+    )
+    clock = clock_of(state)
+    for name in SCALARS:
+        clock[name] = scalars[name]
+    clock.n_nodes = n_nodes
+    for name in NODE_FIELDS:
+        state.node[name][:n_nodes] = arrays[name]
+    state.prototype[:n_nodes] = arrays["prototype"]
+    for row, name in ((MEAN, "mean"), (SQUARE_SUM, "square_sum"), (WEIGHT, "weight")):
+        state.feature[row] = arrays[name]
+    clock.window_size = len(arrays["window"])
+    clock.window_head = clock.window_size % len(state.window)
+    state.window[: clock.window_size] = arrays["window"]
+    state.node["birth"][:n_nodes] = np.arange(n_nodes)
+    clock.n_born = n_nodes
+    enter(state, table_of(arrays["handover"]))
+    _resume(state, arrays["evidence"], arrays["edge"], arrays["cluster"], arrays["since"])
+    return state
+
+
+@kernel
+def _resume(state, evidence, edge, cluster, since):  # INOUT clock, node, seat, pair
+    """Rebuild what follows from the arrays: lists, running sums and the graph."""
+    state = refer(state)
+    clock = state.clock[0]
+    for k in range(clock.n_nodes):
+        node = state.node[k]
+        node.seat = NOBODY
+        if node.usage > 1:
+            clock.used_nodes += 1
+            clock.used_usage += node.usage
+        if node.gain != 0:
+            state.node[clock.n_touched].touched = k
+            clock.n_touched += 1
+    for i in range(evidence.shape[0]):
+        row = pair_of(state, take_seat(state, evidence[i, 0]), take_seat(state, evidence[i, 1]))
+        state.pair[row].evidence = evidence[i, 2]
+        clock.evident_pairs += 1
+        clock.total_evidence += evidence[i, 2]
+    for i in range(edge.shape[0]):
+        promote(state, pair_of(state, state.node[edge[i, 0]].seat, state.node[edge[i, 1]].seat))
+    for k in range(clock.n_nodes):
+        if state.node[k].active:
+            clock.n_active += 1
+            seat = take_seat(state, k)
+            # A node that got an edge after a quiet round is still listed, to be forgiven that round.
+            if state.seat[seat].degree == 0 or state.node[k].idle > 0:
+                watch(state, seat)
+    come_home(state, cluster, since)
+
+
+@jit_allocating
+def come_home(state, cluster, since):  # INOUT seat, clock
+    """Give the clusters their ids back, and new ones to those that have none; nobody is told."""
+    clock = state.clock[0]
+    for k in range(clock.n_nodes):
+        if state.node[k].active and cluster[k] != NO_CLUSTER:
+            seat = state.seat[state.node[k].seat]
+            seat.home = root(state, state.node[k].seat)
+            state.seat[seat.home].cluster = cluster[k]
+            state.seat[seat.home].since = since[k]
+    clock.change = ANYTHING
+    recognise(state)
+    clock.n_lines = 0
+    clock.n_centres = 0
+
+
+def examine(scalars: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
+    """Raise ValueError when these cannot be the parts of a model: nothing is allocated beyond their size."""
+    n_nodes, n_features = arrays["prototype"].shape
+    n_window = len(arrays["window"])
+    shapes = dict.fromkeys((*NODE_FIELDS, "cluster", "since"), (n_nodes,)) | {
+        "prototype": (n_nodes, n_features),
+        "mean": (n_features,),
+        "square_sum": (n_features,),
+        "weight": (n_features,),
+        "window": (n_window, n_features),
+        "evidence": (len(arrays["evidence"]), 3),
+        "edge": (len(arrays["edge"]), 2),
+        "handover": (len(arrays["handover"]), 3),
+    }
+    wrong = [name for name, shape in shapes.items() if arrays[name].shape != shape]
+    wrong += [name for name, kind in KINDS.items() if arrays[name].dtype.kind != kind]
+    if wrong or n_features == 0 or n_nodes == 0:
+        raise ValueError(f"its arrays do not fit together ({', '.join(wrong) or 'there is no node'})")
+    if not all(np.isfinite(array).all() for array in arrays.values()):
+        raise ValueError("it holds numbers that are not finite")
+    if not all(_in_order(arrays[name][:, :2], n_nodes) for name in ("evidence", "edge", "handover")):
+        raise ValueError("its graph names nodes that it does not have, or a pair twice")
+    evident = set(map(tuple, arrays["evidence"][:, :2].tolist()))
+    if not evident.issuperset(map(tuple, arrays["edge"].tolist())):
+        raise ValueError("it holds an edge without evidence")
+    if not n_window // 2 <= scalars["interval"] <= max(2, n_window):
+        raise ValueError(f"its interval of {scalars['interval']} does not go with {n_window} recent samples")
+    state = restore(scalars, arrays)
+    check(state)
+    known = arrays["cluster"] != NO_CLUSTER
+    if not np.array_equal(cluster_ids(state)[known], arrays["cluster"][known]):
+        raise ValueError("its cluster ids do not go with its edges")
+
+
+def _in_order(pairs: np.ndarray, n_nodes: int) -> bool:
+    """Are these pairs i < j of nodes, none of them there twice?"""
+    inside = (pairs >= 0).all() and (pairs < n_nodes).all() and (pairs[:, 0] < pairs[:, 1]).all()
+    return bool(inside and len(np.unique(pairs, axis=0)) == len(pairs))

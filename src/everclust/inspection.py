@@ -1,0 +1,177 @@
+"""What a model has found: pictures, events, reports and fitted attributes. Nothing here changes it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from .model.events import Event
+from .model.learner import Learner
+from .model.report import cluster_profile, cluster_report
+from .model.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    import networkx
+    import pandas
+
+
+class FindingsMixin:
+    """What an estimator with a learner tells of it; `_chosen(name)` is the value of a parameter."""
+
+    _learner: Learner
+    _chosen: Any
+
+    def snapshot(self) -> Snapshot:
+        """Frozen picture of the model: everything at one and the same moment.
+
+        Returns
+        -------
+        snapshot : Snapshot
+        """
+        check_is_fitted(self)
+        return self._learner.snapshot(self._chosen("clusters") == "handover")
+
+    def events(self, since: int = 0) -> list[Event]:
+        """What has happened to clusters: born, merged, split, gone.
+
+        Parameters
+        ----------
+        since : int, default=0
+            Only what happened after that sample: give the `sample` of the latest event you know.
+
+        Returns
+        -------
+        events : list of Event
+            In the order in which they happened. The latest ones are remembered, ten thousand at least.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from everclust import IDAT
+        >>> model = IDAT().partial_fit(load_iris().data)
+        >>> print(model.events()[0])
+        sample 46: 0 is born
+        """
+        check_is_fitted(self)
+        return self._learner.events(since, self._chosen("clusters") == "handover")
+
+    def cluster_report(self) -> pandas.DataFrame:
+        """What the clusters are like: one row for each, with its id as index.
+
+        Returns
+        -------
+        report : pandas.DataFrame
+            With the columns `size` (uses of its nodes), `nodes`, `spread` (root mean square distance of its
+            nodes from its centre), `age` and `last_seen` (in samples), `centre`, and `differs_by`: the
+            features in which it is farthest from the mean of the stream, in standard deviations.
+        """
+        return cluster_report(self.snapshot(), getattr(self, "feature_names_in_", None))
+
+    def cluster_profile(self) -> pandas.DataFrame:
+        """What makes each cluster different: its mean of every feature against the mean of the stream.
+
+        Returns
+        -------
+        profile : pandas.DataFrame
+            A row per cluster, a column per feature: difference from the mean of the stream, in standard
+            deviations of the stream.
+        """
+        return cluster_profile(self.snapshot(), getattr(self, "feature_names_in_", None))
+
+    def to_networkx(self) -> networkx.Graph:
+        """The nodes and edges as a graph, with the attributes of each node.
+
+        Returns
+        -------
+        graph : networkx.Graph
+        """
+        try:
+            import networkx
+        except ImportError:
+            raise ImportError("to_networkx needs networkx: pip install 'everclust[graph]'") from None
+        now = self.snapshot()
+        graph = networkx.Graph()
+        for k, prototype in enumerate(now.prototypes):
+            graph.add_node(
+                k,
+                prototype=prototype,
+                usage=int(now.usage[k]),
+                scale=float(now.scales[k]),
+                active=bool(now.active[k]),
+                label=int(now.node_labels[k]),
+            )
+        graph.add_edges_from(now.edges.tolist())
+        return graph
+
+    # What was learnt: scalars straight from the clock, arrays from the latest snapshot
+
+    def _scalar(self, name: str) -> Any:
+        check_is_fitted(self)
+        return self._learner.scalar(name)
+
+    @property
+    def n_nodes_(self) -> int:
+        """Number of nodes."""
+        return self._scalar("n_nodes")
+
+    @property
+    def n_active_nodes_(self) -> int:
+        """Number of active nodes, 0 when none is."""
+        return self._scalar("n_active")
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """Number of samples learnt."""
+        return self._scalar("n_seen")
+
+    @property
+    def interval_(self) -> int:
+        """Recalculation interval, in samples."""
+        return self._scalar("interval")
+
+    @property
+    def vigilance_(self) -> float:
+        """Vigilance threshold."""
+        return self._scalar("vigilance")
+
+    @property
+    def n_clusters_(self) -> int:
+        """Number of clusters."""
+        return self.snapshot().n_clusters
+
+    @property
+    def prototypes_(self) -> np.ndarray:
+        """Positions of the nodes, in order of creation."""
+        return self.snapshot().prototypes
+
+    @property
+    def feature_weights_(self) -> np.ndarray:
+        """What each feature weighs in squared distances."""
+        return self.snapshot().feature_weights
+
+    @property
+    def scales_(self) -> np.ndarray:
+        """Distance scale of each node."""
+        return self.snapshot().scales
+
+    @property
+    def usage_(self) -> np.ndarray:
+        """How often each node was moved."""
+        return self.snapshot().usage
+
+    @property
+    def active_(self) -> np.ndarray:
+        """Does the node take part in the answer?"""
+        return self.snapshot().active
+
+    @property
+    def edges_(self) -> np.ndarray:
+        """Pairs of nodes joined by an edge."""
+        return self.snapshot().edges
+
+    @property
+    def node_labels_(self) -> np.ndarray:
+        """Cluster of each node."""
+        return self.snapshot().node_labels

@@ -1,0 +1,1 @@
+"""A state with a lock, identities and a file format; knows no scikit-learn."""

@@ -1,0 +1,79 @@
+"""What has happened to clusters, as plain arrays for a file, and whether arrays can be such a history."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ..core.cluster_ids import BORN, LINE
+from .events import Chronicle
+from .matching import Community
+
+COLUMNS = len(LINE.names or ())
+LOGS = {False: "event", True: "community_event"}  # of components and of communities
+Arrays = dict[str, np.ndarray]
+
+
+def export_chronicle(chronicle: Chronicle, name: str, n_features: int) -> Arrays:
+    """A chronicle as plain arrays under that name."""
+    lines, centres = chronicle.arrays() or (np.empty(0, LINE), np.empty((0, n_features)))
+    return {name: lines.view(np.int64).reshape(-1, COLUMNS).copy(), f"{name}_centre": centres}
+
+
+def restore_chronicle(arrays: Arrays, name: str) -> Chronicle:
+    """What `export_chronicle` made."""
+    lines = np.zeros(len(arrays[name]), LINE)
+    for column, field in zip(arrays[name].T, LINE.names or (), strict=True):
+        lines[field] = column
+    return Chronicle(lines, arrays[f"{name}_centre"])
+
+
+def export_communities(communities: dict[int, Community], n_features: int) -> Arrays:
+    """Communities as plain arrays."""
+    table = [(c, community.size, community.since) for c, community in communities.items()]
+    centres = [community.centre for community in communities.values()]
+    return {
+        "community_list": np.array(table, np.int64).reshape(-1, 3),
+        "community_centre": np.array(centres, float).reshape(-1, n_features),
+    }
+
+
+def restore_communities(arrays: Arrays) -> dict[int, Community]:
+    """What `export_communities` made."""
+    rows = zip(arrays["community_list"].tolist(), arrays["community_centre"], strict=True)
+    return {c: Community(size, centre, since) for (c, size, since), centre in rows}
+
+
+def nothing_happened(n_features: int) -> Arrays:
+    """The arrays of a model whose clusters have no history."""
+    arrays = export_communities({}, n_features)
+    for name in LOGS.values():
+        arrays |= export_chronicle(Chronicle(), name, n_features)
+    return arrays
+
+
+def examine_history(scalars: Mapping[str, Any], arrays: Arrays) -> None:
+    """Raise ValueError when these cannot be what has happened to the clusters of a model."""
+    n_features = arrays["prototype"].shape[1]
+    for name, next_id in (("event", "next_cluster"), ("community_event", "next_community")):
+        lines, centres = arrays[name], arrays[f"{name}_centre"]
+        if lines.shape != (len(lines), COLUMNS) or lines.dtype.kind != "i":
+            raise ValueError(f"its {name} list has the shape {lines.shape}")
+        highest = np.array([scalars["n_seen"], BORN, *[scalars[next_id] - 1] * 2, 2**53, len(centres) - 1])
+        if centres.shape != (len(centres), n_features) or centres.dtype.kind != "f":
+            raise ValueError(f"its {name} centres have the shape {centres.shape}")
+        if not np.isfinite(centres).all():
+            raise ValueError(f"its {name} centres make no sense")
+        if (lines < 0).any() or (lines > highest).any():
+            raise ValueError(f"its {name} list names what was never there")
+    listed, centres = arrays["community_list"], arrays["community_centre"]
+    if listed.shape != (len(centres), 3) or centres.shape != (len(listed), n_features):
+        raise ValueError("its communities do not fit together")
+    if listed.dtype.kind != "i" or centres.dtype.kind != "f" or not np.isfinite(centres).all():
+        raise ValueError("its communities are not numbers")
+    if (listed < 0).any() or (listed[:, 0] >= scalars["next_community"]).any():
+        raise ValueError("its communities were never given their ids")
+    if (listed[:, 2] > scalars["n_seen"]).any():
+        raise ValueError("its communities are still to come")

@@ -1,0 +1,104 @@
+"""What a run puts on the disk to be able to go on, and how it goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import numpy as np
+
+from ..estimators.idat import IDAT
+from .batch import StreamError, UnreachableError
+from .checkpoint import Checkpoint
+from .job import Run, sinks_of
+from .write_file import write_file, writing
+
+
+def keep(job: Run) -> None:
+    """Write a checkpoint, then tell the source that it need not deliver again what came before."""
+    if job.n_seen:
+        _write(job)
+    with suppress(UnreachableError):  # it is told again next time, or says by itself that it stays away
+        job.source.settle(job.position)
+
+
+def _write(job: Run) -> None:
+    model_path = job.model_path if job.learns else None
+    if job.checkpoints is not None:
+        record = {
+            "source": job.url,
+            "position": job.position,
+            "rows": job.rows,
+            "skipped": job.skipped,
+            "marks": {name: sink.mark() for name, sink in sinks_of(job).items()},
+            "settings": _settings(job),
+        }
+        with _named(job):
+            kept = job.checkpoints.write(job.model, record)
+        if model_path is not None:
+            write_file(model_path, kept.read_bytes())
+    elif model_path is not None:
+        with _named(job), writing(model_path):
+            job.model.save(model_path)
+
+
+def resume(job: Run) -> Checkpoint | None:
+    """Put a run back to its latest checkpoint, if it has one; sinks go back when it starts."""
+    found = job.checkpoints.latest() if job.checkpoints is not None else None
+    if found is not None:
+        _check_same(job, found.record)
+        job.model = found.model
+        job.position = found.record["position"]
+        job.rows, job.skipped = found.record["rows"], found.record["skipped"]
+        job.marks = found.record["marks"]
+    return found
+
+
+def _settings(job: Run) -> dict[str, Any]:
+    """What must be the same when a run goes on."""
+    columns = job.columns
+    return {
+        "learns": job.learns,
+        "block": job.block if job.answers is not None else None,
+        "parameters": job.model.get_params(),
+        "columns": columns.chosen,
+        "exclude": sorted(columns.exclude),
+        "label": columns.label,
+        "id": columns.id,
+        "missing": columns.missing,
+    }
+
+
+def _check_same(job: Run, record: dict[str, Any]) -> None:
+    assert job.checkpoints is not None
+    now = {"source": job.url, **_settings(job)}
+    then = {"source": record["source"], **record["settings"]}
+    for name in now:
+        if now[name] != then.get(name):
+            raise StreamError(
+                f"The checkpoints in {job.checkpoints.folder} were made with {name} {then.get(name)!r}, but "
+                f"it is {now[name]!r} now; go on as before, or choose another folder."
+            )
+
+
+def take_names(model: IDAT) -> list[str] | None:
+    """The names of a model's features, which it has no longer: rows need not be looked at again."""
+    names = model.__dict__.pop("feature_names_in_", None)
+    return None if names is None else [str(name) for name in names]
+
+
+def give_names(model: IDAT, names: list[str] | None) -> None:
+    """Give a model the names of its features back."""
+    if names is not None:
+        model.feature_names_in_ = np.array(names, dtype=object)
+
+
+@contextmanager
+def _named(job: Run) -> Iterator[None]:
+    """The model has its names while it is saved."""
+    give_names(job.model, job.names)
+    try:
+        yield
+    finally:
+        take_names(job.model)

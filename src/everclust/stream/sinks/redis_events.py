@@ -1,0 +1,54 @@
+"""Events as entries of a Redis stream."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from ..batch import UnreachableError
+from ..redis_connection import connect
+
+AGAIN = 7  # times an entry is added again while the server is away, over half a minute
+
+
+class RedisEvents:
+    """Entries of a Redis stream. Sample and number are the entry's id, so none is added twice."""
+
+    def __init__(self, url: str) -> None:
+        self.client, address = connect(url)
+        from redis.backoff import ExponentialBackoff
+        from redis.retry import Retry
+
+        self.client.set_retry(Retry(ExponentialBackoff(cap=8.0, base=0.25), AGAIN))
+        self.name, self.stream = address.shown, address.name
+
+    def write(self, events: Sequence[dict[str, Any]]) -> None:
+        """Add those that are not there yet."""
+        import redis
+
+        for event in events:
+            fields = {name: json.dumps(value) for name, value in event.items() if name != "kind"}
+            try:
+                self.client.xadd(
+                    self.stream, {"kind": event["kind"], **fields}, id=f"{event['sample']}-{event['number']}"
+                )
+            except redis.ResponseError as error:
+                if "equal or smaller" not in str(error):
+                    raise UnreachableError(f"{self.name} refuses events: {error}.") from None
+            except redis.RedisError as error:
+                raise UnreachableError(f"{self.name} does not answer: {str(error).rstrip('.')}.") from None
+
+    def mark(self) -> None:
+        """The server keeps it."""
+
+    def rewind(self, mark: Any) -> None:
+        """What is there stays, and is not added again."""
+
+    def finish(self) -> None:
+        """No more will come."""
+        self.client.close()
+
+    def let_go(self) -> None:
+        """Something went wrong."""
+        self.client.close()

@@ -1,0 +1,84 @@
+"""From the name of a source to the source."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..batch import Source, StreamError
+from ..columns import Columns
+from ..urls import without_password
+
+SYSTEMS = ("kafka", "redis", "rediss", "nats", "mqtt", "mqtts")
+
+
+def open_source(
+    url: str,
+    columns: Columns | None = None,
+    *,
+    format: str | None = None,  # the name of the option
+    header: bool | None = None,
+    follow: bool = False,
+) -> Source:
+    """Open a stream of rows: a file, a pattern of files, standard input or a message system.
+
+    Parameters
+    ----------
+    url : str
+        A path or pattern (CSV, TSV, JSON Lines, Parquet, Arrow, ``.npy``, ``.npz``), ``-`` for standard
+        input, or ``kafka://host:port/topic``, ``redis://host:port/stream``, ``nats://host:port/stream``,
+        ``mqtt://host:port/topic``.
+    columns : Columns, optional
+        Which columns to read; all of them must be numbers by default.
+    format : str, optional
+        Of files whose names do not tell, and of standard input, which is CSV by default.
+    header : bool, optional
+        Does the first line of a CSV or TSV file name the columns? By default it does, but nothing but numbers
+        is refused, because they may be data.
+    follow : bool, default=False
+        Wait for more when the file ends.
+
+    Returns
+    -------
+    source : Source
+        ``source.batches(position)`` yields batches from a position on. A batch without rows means that
+        nothing came for a moment.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from everclust.stream import open_source
+    >>> _ = Path("points.csv").write_text("width,height\\n1,2\\n3,4\\n")
+    >>> [batch.table.num_rows for batch in open_source("points.csv").batches()]
+    [2]
+    """
+    columns = Columns() if columns is None else columns
+    scheme, is_url, _ = url.partition("://")
+    if is_url and scheme in SYSTEMS:
+        return _message_system(scheme, url, columns)
+    if is_url:
+        raise StreamError(
+            f"{without_password(url)} is of an unknown kind, {scheme}; give a path or one of "
+            f"{', '.join(f'{name}://' for name in SYSTEMS)}."
+        )
+    from .files import Files
+
+    return Files(url, columns, format=format, header=header, follow=follow)
+
+
+def _message_system(scheme: str, url: str, columns: Columns) -> Any:
+    """Each needs a package of its own, which is imported here and nowhere else."""
+    if scheme == "kafka":
+        from .kafka import KafkaTopic
+
+        return KafkaTopic(url, columns)
+    if scheme.startswith("redis"):
+        from .redis import RedisStream
+
+        return RedisStream(url, columns)
+    if scheme == "nats":
+        from .nats import JetStream
+
+        return JetStream(url, columns)
+    from .mqtt import MqttTopic
+
+    return MqttTopic(url, columns)

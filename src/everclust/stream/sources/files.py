@@ -1,0 +1,152 @@
+"""One file after the other, whatever their formats, read ahead by a thread."""
+
+from __future__ import annotations
+
+import glob
+import threading
+from collections.abc import Callable, Generator, Iterator
+from functools import partial
+from operator import add
+from pathlib import Path
+from typing import TYPE_CHECKING
+from zipfile import BadZipFile
+
+from ..batch import Batch, Position, StreamError
+from ..columns import Columns
+from .bytes import COMPRESSED, FileBytes, StandardInput
+from .read_ahead import read_ahead
+from .tables import arrow_tables, npy_tables, npz_tables, parquet_tables
+from .text import TextReader
+
+if TYPE_CHECKING:
+    import pyarrow
+
+TEXTS = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl"}
+TABLES: dict[str, Callable[[Path, int], Iterator[pyarrow.Table]]] = {
+    ".parquet": parquet_tables,
+    ".arrow": arrow_tables,
+    ".feather": arrow_tables,
+    ".ipc": arrow_tables,
+    ".arrows": arrow_tables,
+    ".npy": npy_tables,
+    ".npz": npz_tables,
+}
+FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "npy", "npz")
+
+
+class Files:
+    """Files named by a path or a pattern, in the order of their names; or `-`, standard input.
+
+    A position is the name of a file, how many came before it, and the position within it.
+    """
+
+    wants_checkpoint = False
+
+    def __init__(
+        self,
+        pattern: str,
+        columns: Columns,
+        *,
+        format: str | None = None,  # the name of the option
+        header: bool | None = None,
+        follow: bool = False,
+    ) -> None:
+        self.columns, self.format, self.header, self.follow = columns, format, header, follow
+        self.paths = ["-"] if pattern == "-" else _found(pattern)
+        self.endless = follow
+        self._stopped = threading.Event()
+        self.named = header is not False and not any(
+            self._suffix(path) in (".npy", ".npz") for path in self.paths
+        )
+        self._check(pattern)
+
+    def _check(self, pattern: str) -> None:
+        if self.follow and (len(self.paths) > 1 or self._suffix(self.paths[0]) not in TEXTS):
+            raise StreamError(
+                f"{pattern} cannot be followed; only a single CSV, TSV or JSON Lines file can be."
+            )
+        for path in self.paths:
+            if self._suffix(path) not in {*TEXTS, *TABLES}:
+                raise StreamError(
+                    f"The format of {path} cannot be told from its name; give it with --format "
+                    f"({', '.join(FORMATS)})."
+                )
+
+    def _suffix(self, path: str) -> str:
+        if self.format is not None:
+            return f".{self.format}"
+        if path == "-":
+            return ".csv"
+        name = Path(path)
+        return (name.with_suffix("") if name.suffix in COMPRESSED else name).suffix.lower()
+
+    def batches(self, position: Position = None) -> Iterator[Batch]:
+        """All rows behind a position, or from the start."""
+        self._stopped = threading.Event()
+        return read_ahead(self._batches(position), self._stopped)
+
+    def _batches(self, position: Position) -> Generator[Batch, None, None]:
+        first = self._index(position) if position else 0
+        for k in range(first, len(self.paths)):
+            within = position["within"] if position and k == first else None
+            for batch in self._of_one(self.paths[k], within):
+                yield Batch(batch.table, self._place(k, batch.position_after))
+
+    def _place(self, k: int, within: Callable[[int], Position]) -> Callable[[int], Position]:
+        return lambda n_rows: {"file": self.paths[k], "before": k, "within": within(n_rows)}
+
+    def _index(self, position: Position) -> int:
+        if position["before"] >= len(self.paths) or self.paths[position["before"]] != position["file"]:
+            raise StreamError(
+                f"{position['file']} was file number {position['before'] + 1} at the checkpoint, but the "
+                "files before it are others now; bring them back, or choose another checkpoint folder."
+            )
+        return int(position["before"])
+
+    def _of_one(self, path: str, within: Position) -> Iterator[Batch]:
+        suffix = self._suffix(path)
+        try:
+            if suffix in TEXTS:
+                origin = StandardInput() if path == "-" else FileBytes(Path(path))
+                name = "Standard input" if path == "-" else path
+                reader = TextReader(
+                    origin, name, TEXTS[suffix], self.columns, header=self.header, follow=self.follow
+                )
+                yield from reader.batches(within)
+            else:
+                yield from _counted(TABLES[suffix](Path(path), within or 0), within or 0)
+        except StreamError:
+            raise
+        except (ValueError, EOFError, OSError, BadZipFile) as error:  # pyarrow's and NumPy's are ValueErrors
+            raise StreamError(f"{path} cannot be read: {' '.join(str(error).split()).rstrip('.')}.") from None
+
+    def settle(self, position: Position) -> None:
+        """Files need no acknowledgement."""
+
+    def fraction(self, position: Position) -> float | None:
+        """By bytes, for one plain text; otherwise by files."""
+        if self.follow or self.paths == ["-"] or not position:
+            return None
+        k, within, path = position["before"], position["within"], Path(position["file"])
+        size = path.stat().st_size if isinstance(within, dict) and path.suffix not in COMPRESSED else 0
+        inside = within["byte"] / size if size else 0.0
+        return (k + inside) / len(self.paths) if size or len(self.paths) > 1 else None
+
+    def close(self) -> None:
+        """Stop reading ahead."""
+        self._stopped.set()
+
+
+def _found(pattern: str) -> list[str]:
+    if Path(pattern).is_file():
+        return [pattern]
+    paths = sorted(path for path in glob.glob(pattern, recursive=True) if Path(path).is_file())
+    if not paths:
+        raise StreamError(f"There is no file {pattern}; check the path, or quote the pattern.")
+    return paths
+
+
+def _counted(tables: Iterator[pyarrow.Table], n_before: int) -> Iterator[Batch]:
+    for table in tables:
+        yield Batch(table, partial(add, n_before))
+        n_before += table.num_rows

@@ -1,0 +1,168 @@
+"""A NATS JetStream stream: a position is a sequence number, and the server keeps nothing for us."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine, Iterator
+from contextlib import suppress
+from typing import Any
+
+from ..batch import Batch, Position, StreamError, UnreachableError
+from ..columns import Columns
+from ..urls import address_of
+from .messages import AT_ONCE, WAIT, row_of, table_of
+from .reconnect import Absence, patiently
+
+PATIENCE = 5.0  # seconds
+FORGOTTEN = 300.0  # seconds after which the server may drop a consumer that asks for nothing
+
+
+class JetStream:
+    """`nats://user:password@host:port/stream?subject=…&from=earliest|latest`; `nats://token@host` too.
+
+    Every run reads with a consumer of its own, from the sequence number of its checkpoint on. After a break
+    it begins a new one behind the last message that came, so that none is passed over.
+    """
+
+    named, endless, wants_checkpoint = True, True, False
+
+    def __init__(self, url: str, columns: Columns) -> None:
+        try:
+            import nats  # noqa: F401
+        except ImportError:
+            raise ImportError("nats:// needs nats-py: pip install 'everclust[nats]'") from None
+        self.address = address_of(url, 4222, "stream", ("subject", "from"))
+        self.columns, self.url, self.stream = columns, self.address.shown, self.address.name
+        self.subject, self.from_latest = self.address.options.get("subject", ""), self.address.from_latest
+        self.loop = asyncio.new_event_loop()
+        logging.getLogger("asyncio").addHandler(logging.NullHandler())  # or its remarks go to standard error
+        self.trouble: Exception | None = None
+        try:
+            self.client = self._connect()
+        except UnreachableError:
+            self.loop.close()
+            raise
+
+    def _connect(self) -> Any:
+        from nats.errors import Error, NoServersError
+
+        self.trouble = None
+        try:
+            return self._do(self._connected())
+        except (OSError, Error) as error:  # TimeoutError is an OSError
+            vague = isinstance(error, (NoServersError, TimeoutError))
+            reason = str((vague and self.trouble) or error).rstrip(".") or "it took too long"
+            how = "refuses the connection" if "uthorization" in reason else "does not answer"
+            raise UnreachableError(f"{self.url} {how}: {reason}.") from None
+
+    async def _connected(self) -> Any:
+        """A client that tries once: whoever wants to try again can."""
+        from nats.aio.client import Client
+
+        user, password = self.address.user, self.address.password
+        login: dict[str, Any] = {"token": user} if password is None else {"user": user, "password": password}
+        once: dict[str, Any] = {
+            "allow_reconnect": False,
+            "max_reconnect_attempts": 1,
+            "reconnect_time_wait": 0.1,
+        }
+        servers = [f"nats://{host}:{port}" for host, port in self.address.hosts]
+        client = Client()
+        try:
+            await client.connect(servers, error_cb=self._note, **login, **once)
+        except BaseException:
+            with suppress(Exception):
+                await client.close()
+            raise
+        return client
+
+    async def _note(self, error: Exception) -> None:
+        self.trouble = error
+
+    def _do(self, work: Coroutine[Any, Any, Any], limit: float = PATIENCE) -> Any:
+        return self.loop.run_until_complete(asyncio.wait_for(work, limit))
+
+    def batches(self, position: Position = None) -> Iterator[Batch]:
+        """Messages behind a sequence number, for ever."""
+        from nats.errors import Error
+
+        yield from patiently(self._behind, position, Absence(self.url), (Error, OSError, UnreachableError))
+
+    def _behind(self, position: Position) -> Iterator[Batch]:
+        """Until a message is missing, or the connection breaks."""
+        if self.client.is_closed:
+            self.client = self._connect()
+        puller, position = self._consumer(position)
+        n_came = 0
+        while True:
+            messages = self._fetch(puller)
+            numbers = [message.metadata.sequence.consumer for message in messages]
+            in_order = [n == n_came + 1 + k for k, n in enumerate(numbers)]
+            messages = messages if all(in_order) else messages[: in_order.index(False)]
+            yield self._batch(messages, position)
+            position = messages[-1].metadata.sequence.stream if messages else position
+            n_came += len(messages)
+            if not all(in_order):
+                return
+
+    def _fetch(self, puller: Any) -> list[Any]:
+        try:
+            return self._do(puller.fetch(AT_ONCE, timeout=WAIT))
+        except TimeoutError:  # that of NATS is one
+            return []
+
+    def _consumer(self, position: Position) -> tuple[Any, Position]:
+        """(what to read with, the position behind which it reads)."""
+        from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
+        from nats.js.errors import BadRequestError, NotFoundError
+
+        context = self.client.jetstream()
+        try:
+            info = self._do(context.stream_info(self.stream))
+            if position is None and self.from_latest:
+                position = info.state.last_seq
+            self._check(info.state.first_seq, info.state.last_seq, position)
+            config = ConsumerConfig(
+                deliver_policy=DeliverPolicy.ALL if position is None else DeliverPolicy.BY_START_SEQUENCE,
+                opt_start_seq=None if position is None else position + 1,
+                ack_policy=AckPolicy.NONE,
+                inactive_threshold=FORGOTTEN,
+            )
+            puller = self._do(context.pull_subscribe(self.subject, stream=self.stream, config=config))
+        except NotFoundError:
+            raise StreamError(f"{self.url} has no stream {self.stream!r}; check its name.") from None
+        except BadRequestError as error:
+            raise StreamError(f"{self.url} cannot be read: {error.description}.") from None
+        return puller, position
+
+    def _check(self, first: int, last: int, position: Position) -> None:
+        if position is not None and first > position + 1:
+            raise StreamError(
+                f"{self.url} begins at message {first} and so lacks some after the checkpoint, which is at "
+                f"{position}; choose another checkpoint folder."
+            )
+        if position is not None and last < position:
+            raise StreamError(
+                f"{self.url} ends at message {last} and so is shorter than the checkpoint, which is at "
+                f"{position}; choose another checkpoint folder."
+            )
+
+    def _batch(self, messages: list[Any], before: Position) -> Batch:
+        numbers = [message.metadata.sequence.stream for message in messages]
+        table = table_of([row_of(message.data) for message in messages], self.columns)
+        return Batch(table, lambda n_rows: numbers[n_rows - 1] if n_rows else before)
+
+    def settle(self, position: Position) -> None:
+        """The server is not asked to remember anything."""
+
+    def fraction(self, position: Position) -> float | None:
+        """It has no end."""
+        return None
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        if not self.loop.is_closed():
+            with suppress(Exception):  # it may be broken already
+                self._do(self.client.close())
+            self.loop.close()

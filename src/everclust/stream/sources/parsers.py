@@ -1,0 +1,118 @@
+"""Whole lines of CSV, TSV or JSON as tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..batch import StreamError, pyarrow_or_hint
+from ..columns import Columns, is_number, listed
+
+if TYPE_CHECKING:
+    import pyarrow
+
+DELIMITERS = {"csv": ",", "tsv": "\t"}
+
+
+class Separated:
+    """CSV and TSV. Types are settled by the first piece; what is carried along stays text."""
+
+    def __init__(self, columns: Columns, delimiter: str, header: bool | None) -> None:
+        from pyarrow import csv
+
+        self.csv, self.columns, self.has_heading = csv, columns, header is not False
+        self.is_sure = header is not None
+        self.parsing = csv.ParseOptions(delimiter=delimiter)
+        self.names: list[str] = []
+        self.types: dict[str, Any] | None = None
+
+    def take_heading(self, line: bytes) -> None:
+        """Read the names of the columns."""
+        if self.has_heading:
+            heading = self.csv.read_csv(pyarrow_or_hint().py_buffer(line), parse_options=self.parsing)
+            self.names = [name.removeprefix("\ufeff") for name in heading.column_names]
+            if not self.is_sure and not self.columns.mentions(self.names):
+                self._refuse_numbers()
+
+    def _refuse_numbers(self) -> None:
+        """A row without a heading over it would be lost."""
+        if all(_is_numeral(name) for name in self.names):
+            raise StreamError(
+                f"The first line holds numbers only ({listed(self.names)}); use --no-header if they are "
+                "data, or --header if they are names."
+            )
+
+    def parse(self, text: bytes) -> pyarrow.Table:
+        """Whole lines as a table."""
+        arrow = pyarrow_or_hint()
+        if not text.strip():
+            return arrow.table({})
+        if not self.names:
+            first = arrow.py_buffer(text.lstrip().partition(b"\n")[0] + b"\n")
+            numbered = self.csv.ReadOptions(autogenerate_column_names=True)
+            n_columns = self.csv.read_csv(first, numbered, self.parsing).num_columns
+            self.names = [f"x{k}" for k in range(n_columns)]
+        if self.types is None:
+            self._settle(self._read(text, {name: arrow.string() for name in self.columns.carried}).schema)
+        return self._read(text, self.types, list(self.types or {}))
+
+    def _settle(self, schema: pyarrow.Schema) -> None:
+        arrow = pyarrow_or_hint()
+        features = self.columns.settle(schema, self.has_heading)
+        self.types = {name: arrow.string() for name in self.columns.carried}
+        for name in features:
+            kind = schema.field(name).type
+            self.types[name] = kind if arrow.types.is_boolean(kind) else arrow.float64()
+
+    def _read(self, text: bytes, types: Any, include: list[str] | None = None) -> pyarrow.Table:
+        reading = self.csv.ReadOptions(column_names=self.names, block_size=len(text) + 1, use_threads=False)
+        converting = self.csv.ConvertOptions(column_types=types, include_columns=include or None)
+        buffer = pyarrow_or_hint().py_buffer(text)
+        return self.csv.read_csv(buffer, reading, self.parsing, converting)
+
+
+class JsonLines:
+    """One JSON object on each line; fields that are not there are missing values."""
+
+    has_heading = False
+
+    def __init__(self, columns: Columns) -> None:
+        from pyarrow import json
+
+        self.json, self.columns = json, columns
+        self.schema: pyarrow.Schema | None = None
+
+    def take_heading(self, line: bytes) -> None:
+        """There is none."""
+
+    def parse(self, text: bytes) -> pyarrow.Table:
+        """Whole lines as a table."""
+        arrow = pyarrow_or_hint()
+        if not text.strip():
+            return arrow.table({})
+        if self.schema is None:
+            schema = self._read(text, self.json.ParseOptions()).schema
+            features = self.columns.settle(schema)
+            kinds = {name: schema.field(name).type for name in features}
+            self.schema = arrow.schema(
+                [(name, arrow.float64() if _becomes_float(kind) else kind) for name, kind in kinds.items()]
+                + [schema.field(name) for name in self.columns.carried]
+            )
+        return self._read(
+            text, self.json.ParseOptions(explicit_schema=self.schema, unexpected_field_behavior="ignore")
+        )
+
+    def _read(self, text: bytes, parsing: Any) -> pyarrow.Table:
+        reading = self.json.ReadOptions(block_size=len(text) + 1, use_threads=False)
+        return self.json.read_json(pyarrow_or_hint().py_buffer(text), reading, parsing)
+
+
+def _becomes_float(kind: Any) -> bool:
+    return is_number(kind) and not pyarrow_or_hint().types.is_boolean(kind)
+
+
+def _is_numeral(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,158 @@
+"""Parquet, Arrow and NumPy files: rows are counted, so a position is a number of rows."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...text import quantity
+from ..batch import StreamError, pyarrow_or_hint
+
+if TYPE_CHECKING:
+    import pyarrow
+
+ROWS = 8_192  # read at a time
+
+
+def parquet_tables(path: Path, skip: int) -> Iterator[pyarrow.Table]:
+    """Rows of a Parquet file, from the row group on in which the first one lies."""
+    pyarrow_or_hint()
+    from pyarrow import Table, parquet
+
+    with parquet.ParquetFile(path) as file:
+        sizes = [file.metadata.row_group(k).num_rows for k in range(file.num_row_groups)]
+        first, skip = _enter(sizes, skip, path)
+        for batch in file.iter_batches(ROWS, row_groups=list(range(first, len(sizes)))):
+            dropped = min(skip, batch.num_rows)
+            skip -= dropped
+            yield Table.from_batches([batch.slice(dropped)])
+
+
+def arrow_tables(path: Path, skip: int) -> Iterator[pyarrow.Table]:
+    """Rows of an Arrow file, in the file or the stream format; the file is mapped, not read."""
+    arrow = pyarrow_or_hint()
+    with arrow.memory_map(str(path)) as memory:
+        is_file = memory.read(6) == b"ARROW1"
+        memory.seek(0)
+        reader = arrow.ipc.open_file(memory) if is_file else arrow.ipc.open_stream(memory)
+        batches = map(reader.get_batch, range(reader.num_record_batches)) if is_file else iter(reader)
+        for batch in batches:
+            dropped = min(skip, batch.num_rows)
+            skip -= dropped
+            for start in range(dropped, batch.num_rows, ROWS):
+                yield arrow.Table.from_batches([batch.slice(start, ROWS)])
+    if skip:
+        raise shorter(path)
+
+
+def npy_tables(path: Path, skip: int) -> Iterator[pyarrow.Table]:
+    """Rows of an `.npy` file, which is mapped, not read."""
+    array = np.load(path, mmap_mode="r", allow_pickle=False)
+    _check_matrix(array.shape, path)
+    if skip > len(array):
+        raise shorter(path)
+    for start in range(skip, len(array), ROWS):
+        yield _named(array[start : start + ROWS])
+
+
+def npz_tables(path: Path, skip: int) -> Iterator[pyarrow.Table]:
+    """Rows of an `.npz` file: the matrix X, or the only one, beside columns of the same length."""
+    with zipfile.ZipFile(path) as archive, ExitStack() as stack:
+        members = {
+            name.removesuffix(".npy"): stack.enter_context(closing(Member(archive, name)))
+            for name in archive.namelist()
+        }
+        matrix = _the_matrix(members, path)
+        n_rows = matrix.shape[0]
+        if skip > n_rows:
+            raise shorter(path)
+        beside = {name: m for name, m in members.items() if m.shape == (n_rows,)}
+        for member in (matrix, *beside.values()):
+            member.skip(skip)
+        for start in range(skip, n_rows, ROWS):
+            n = min(ROWS, n_rows - start)
+            table = _named(matrix.take(n))
+            for name, member in beside.items():
+                table = table.append_column(name, pyarrow_or_hint().array(member.take(n)))
+            yield table
+
+
+class Member:
+    """An array in an `.npz` file, unpacked piece by piece."""
+
+    def __init__(self, archive: zipfile.ZipFile, name: str) -> None:
+        self.file = archive.open(name)
+        version = np.lib.format.read_magic(self.file)
+        read = (
+            np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        )
+        self.shape, fortran, self.dtype = read(self.file)
+        self.readable = not (fortran and len(self.shape) > 1) and not self.dtype.hasobject
+        self.row_bytes = self.dtype.itemsize * int(np.prod(self.shape[1:], dtype=int))
+
+    def take(self, n_rows: int) -> np.ndarray:
+        """The next rows."""
+        data = self.file.read(n_rows * self.row_bytes)
+        return np.frombuffer(data, self.dtype).reshape(n_rows, *self.shape[1:])
+
+    def close(self) -> None:
+        """Let go of it."""
+        self.file.close()
+
+    def skip(self, n_rows: int) -> None:
+        """Leave rows out."""
+        self.file.seek(n_rows * self.row_bytes, 1)
+
+
+def _the_matrix(members: dict[str, Member], path: Path) -> Member:
+    matrices = {name: member for name, member in members.items() if len(member.shape) == 2}
+    if "X" not in matrices and len(matrices) != 1:
+        raise StreamError(
+            f"{path} holds {quantity(len(matrices), 'matrix', 'matrices')} and none called X; save one as X."
+        )
+    matrix = matrices["X"] if "X" in matrices else next(iter(matrices.values()))
+    if not matrix.readable:
+        raise StreamError(
+            f"The matrix in {path} is stored column by column, so its rows cannot be read one by one; "
+            "save np.ascontiguousarray of it."
+        )
+    return matrix
+
+
+def _named(rows: np.ndarray) -> pyarrow.Table:
+    arrow = pyarrow_or_hint()
+    if rows.dtype.kind not in "fiub":
+        raise StreamError(f"The matrix holds {rows.dtype}, but distances need numbers; save it as float64.")
+    rows = np.asarray(rows, np.float64)
+    return arrow.table({f"x{k}": np.ascontiguousarray(rows[:, k]) for k in range(rows.shape[1])})
+
+
+def _check_matrix(shape: tuple[int, ...], path: Path) -> None:
+    if len(shape) != 2:
+        raise StreamError(
+            f"{path} holds an array of {quantity(len(shape), 'dimension')}, but rows and columns are needed."
+        )
+
+
+def _enter(sizes: list[int], skip: int, path: Path) -> tuple[int, int]:
+    """(first group to read, rows to leave out of it)."""
+    for k, size in enumerate(sizes):
+        if skip < size:
+            return k, skip
+        skip -= size
+    if skip:
+        raise shorter(path)
+    return len(sizes), 0
+
+
+def shorter(path: Any) -> StreamError:
+    """What to say about a file that ends before the place where it should go on."""
+    return StreamError(
+        f"{path} is shorter than the checkpoint, so it is not what was read before; bring the old content "
+        "back, or choose another checkpoint folder."
+    )

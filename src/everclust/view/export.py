@@ -1,0 +1,95 @@
+"""Nodes and edges for other programs: GraphML, JSON, CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+from ..estimators.idat import IDAT
+from ..stream.batch import StreamError
+from ..stream.write_file import write_file
+
+NODE = ("node", "cluster", "usage", "scale", "active")
+
+
+def write_export(model: IDAT, path: Path) -> list[Path]:
+    """Write a model's graph in the format that the name tells; returns the files written.
+
+    Parameters
+    ----------
+    model : IDAT
+    path : Path
+        Its ending says which format: ``.graphml``, ``.json`` or ``.csv`` (two files, nodes and edges).
+
+    Returns
+    -------
+    paths : list of Path
+    """
+    writers = {".graphml": _graphml, ".json": _json, ".csv": _csv}
+    if path.suffix not in writers:
+        raise StreamError(f"{path} is of an unknown kind; call it .graphml, .json or .csv.")
+    files = writers[path.suffix](model, path)
+    for name, data in files.items():
+        write_file(name, data)
+    return list(files)
+
+
+def nodes(model: IDAT) -> list[dict[str, Any]]:
+    """Every node with its attributes and its place, a column for each feature."""
+    now, names = model.snapshot(), _names(model)
+    return [
+        dict(zip(NODE, (k, int(label), int(usage), float(scale), bool(active)), strict=True))
+        | dict(zip(names, map(float, prototype), strict=True))
+        for k, (label, usage, scale, active, prototype) in enumerate(
+            zip(now.node_labels, now.usage, now.scales, now.active, now.prototypes, strict=True)
+        )
+    ]
+
+
+def _names(model: IDAT) -> list[str]:
+    """Features by their names, but none by that of another attribute."""
+    names = getattr(model, "feature_names_in_", [f"x{k}" for k in range(model.n_features_in_)])
+    return [f"feature {name}" if name in NODE else str(name) for name in names]
+
+
+def _graphml(model: IDAT, path: Path) -> dict[Path, bytes]:
+    try:
+        import networkx
+    except ImportError:
+        raise ImportError("GraphML needs networkx: pip install 'everclust[graph]'") from None
+    graph = networkx.Graph()
+    graph.add_nodes_from((node.pop("node"), node) for node in nodes(model))
+    graph.add_edges_from(model.edges_.tolist())
+    out = io.BytesIO()
+    networkx.write_graphml(graph, out)
+    return {path: out.getvalue()}
+
+
+def _json(model: IDAT, path: Path) -> dict[Path, bytes]:
+    now = model.snapshot()
+    record = {
+        "samples": now.n_samples_seen,
+        "clusters": now.n_clusters,
+        "interval": now.interval,
+        "vigilance": now.vigilance,
+        "nodes": nodes(model),
+        "edges": now.edges.tolist(),
+    }
+    return {path: json.dumps(record).encode()}
+
+
+def _csv(model: IDAT, path: Path) -> dict[Path, bytes]:
+    rows = nodes(model)
+    return {
+        path.with_name(f"{path.stem}_nodes.csv"): _lines(list(rows[0]), [list(row.values()) for row in rows]),
+        path.with_name(f"{path.stem}_edges.csv"): _lines(["first", "second"], model.edges_.tolist()),
+    }
+
+
+def _lines(heads: list[str], rows: list[list[Any]]) -> bytes:
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows([heads, *rows])
+    return out.getvalue().encode()

@@ -1,0 +1,162 @@
+import numpy as np
+import pytest
+
+from everclust.core.communities import levels
+from everclust.core.communities.communities import (
+    base_nodes,
+    mean_seat,
+    new_seating,
+    seat_together,
+)
+from everclust.core.communities.valleys import base_labels
+from everclust.core.topology import NO_CLUSTER
+
+
+@pytest.fixture
+def seating(compiled):
+    """Six nodes on a line, in three groups of two; the hand-overs inside them are 3, 2 and 1."""
+    position = np.arange(6.0)[:, None]
+    return compiled(new_seating)(np.array([3, 3, 2, 2, 1, 1]), np.array([0, 0, 1, 1, 2, 2]), 3, position)
+
+
+@pytest.fixture
+def seats(compiled):
+    """Seat of every node at a level, and their mean."""
+
+    def find(position, group, strength):
+        n, k = len(group), max(group) + 1
+        position = np.array(position, float).reshape(n, -1)
+        seating = compiled(new_seating)(np.array(strength), np.array(group), k, position)
+        compiled(levels.new_facing)(seating, np.arange(k))
+        return seating.seat.tolist(), compiled(mean_seat)(seating.g, seating.seat)
+
+    return find
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_looking_again_is_looking_at_everything(seed, compiled):
+    rng = np.random.default_rng(seed)
+    n, k = 40, 9
+    group = np.concatenate([np.arange(k), rng.integers(k, size=n - k)])
+    groups = np.arange(k)
+    seating = compiled(new_seating)(rng.integers(1, 9, size=n), group, k, rng.normal(size=(n, 2)))
+    facing = compiled(levels.new_facing)(seating, groups)
+    while len(groups) > 2:
+        a, b = sorted(rng.choice(groups, 2, replace=False).tolist())
+        compiled(seat_together)(seating, a, b)
+        groups = groups[groups != b]
+        compiled(levels.look_again)(facing, seating, groups, a, b)
+        found = seating.seat.tolist(), seating.nearest.tolist()
+        anew = compiled(levels.new_facing)(seating, groups)
+        assert found == (seating.seat.tolist(), seating.nearest.tolist())
+        assert facing.centre.tolist() == anew.centre.tolist()
+
+
+def test_nodes_are_seated_as_if_they_faced_their_neighbours(seats):
+    # Centres 1 and 9. Nodes 0 and 2 are mirror images: both are 1 from their own and 7 from the other.
+    seat, mean = seats([0, 2, 8, 10], [0, 0, 1, 1], [1, 1, 2, 2])
+    assert seat == pytest.approx([6 / 7] * 4)
+    assert mean == pytest.approx(6 / 7)
+    # The centre 0.5 is nearer to three nodes at 0: the one at 2 has its mirror image at -1.
+    seat, mean = seats([0, 0, 0, 2, 10], [0, 0, 0, 0, 1], [1, 1, 1, 1, 1])
+    assert seat == pytest.approx([(9 - 0.5) / 9] * 3 + [(8 - 1.5) / 8, 1.0])
+    assert mean == pytest.approx(sum(seat) / 5)
+
+
+def test_a_mirror_image_may_face_another_neighbour(seats):
+    # The mirror image of the upper node of the middle group is 1 from the centre at -3.
+    position = [(-9, 0), (-9, 1), (0, 2), (0, -2), (0, -3.5), (0, -2.5)]
+    seat, _ = seats(position, [0, 0, 1, 1, 2, 2], [1] * 6)
+    assert seat[2] == pytest.approx((1 - 2) / 2)
+
+
+def test_nodes_in_one_place_have_no_seat(seats):
+    assert seats([5, 5, 5], [0, 0, 1], [1, 1, 1]) == ([0.0, 0.0, 0.0], 0.0)
+
+
+def test_only_what_is_worth_more_is_taken(compiled, seating):
+    level = compiled(levels.new_level)(6)
+    assert level.group.tolist() == [0] * 6
+    consider = compiled(levels.consider)
+    seating.seat[:] = 0.5
+    consider(level, seating, 0.25)
+    assert (level.worth[0], level.group.tolist()) == (0.25, [0, 0, 1, 1, 2, 2])
+    seating.group[:], seating.seat[:] = 0, 0.75
+    consider(level, seating, 0.25)  # as good, but coarser
+    assert (level.group.tolist(), level.seat.tolist()) == ([0, 0, 1, 1, 2, 2], [0.5] * 6)
+    consider(level, seating, 0.3)
+    assert (level.worth[0], level.group.tolist(), level.seat.tolist()) == (0.3, [0] * 6, [0.75] * 6)
+
+
+def test_likeness(compiled, seating):
+    def like(*before):
+        return compiled(levels.likeness)(seating, np.array(before), np.arange(3))
+
+    assert like(2, 2, 0, 0, 1, 1) == 24  # the same groups: all 12 hand-overs stay, seen from either side
+    assert like(0, 0, 0, 0, 0, 0) == 12 + 6  # all groups within one; the largest of them in it
+    assert like(0, 0, 0, 0, 1, 1) == 12 + 6 + 2
+    assert like(0, 0, 0, 1, 1, 1) == 6 + 2 + 2 + 6 + 2  # the second group lies in both; 2 and 2 of the last
+    assert like(0, 0, *[NO_CLUSTER] * 4) == 12  # only of those that are known
+    assert like(*[NO_CLUSTER] * 6) == 0
+
+
+def test_better_by_more_than_chance(compiled):
+    better = compiled(levels.is_clearly_better)
+    g, nothing = np.array([1.0, 1, 2]), np.zeros(3)
+    assert better(g, np.full(3, 0.1), nothing, 1.0)  # for all nodes alike: no doubt
+    assert not better(g, nothing, nothing, 1.0)
+    assert not better(g, nothing, np.full(3, 0.1), 1.0)
+    # Mean 0.1; deviations 0.3, -0.1, -0.1, weighted 0.3, -0.1, -0.2: error √0.14 / 4, about 0.094.
+    assert better(g, np.array([0.4, 0.0, 0.0]), nothing, 1.0)
+    # Mean 0.075; deviations 0.225, 0.225 and -0.225 twice: error 0.225 · √6 / 4, about 0.138.
+    unsure = np.array([0.3, 0.3, -0.15])
+    assert not better(g, unsure, nothing, 1.0)
+    assert better(g, unsure, nothing, 0.5)  # when the last answer knew but half of the samples
+
+
+def row(gap):
+    """Three groups of four nodes on a line, linked closely inside; the last two hand over a little more."""
+    position = [[float(start + k)] for start in (0, 40, 40 + gap) for k in range(4)]
+    links = [(4 * c + i, 4 * c + j, 30) for c in range(3) for i in range(4) for j in range(i + 1, 4)]
+    return position, sorted([*links, (3, 4, 1), (7, 8, 3)])
+
+
+THREE, TWO = [0] * 4 + [1] * 4 + [2] * 4, [0] * 4 + [1] * 8
+
+
+@pytest.mark.parametrize(
+    ("gap", "alone", "after_three", "after_two"),
+    [(9, TWO, THREE, TWO), (10, THREE, THREE, TWO), (20, THREE, THREE, THREE), (6, TWO, TWO, TWO)],
+)
+def test_the_last_answer_stays_if_it_is_as_good_but_for_chance(model, gap, alone, after_three, after_two):
+    position, links = row(gap)
+
+    def labels(before):
+        state = model(position, handover=links, usage=[2] * 12, n_seen=10**6, community=before)
+        return base_labels(state, base_nodes(state), np.array(links)).tolist()
+
+    assert labels([NO_CLUSTER] * 12) == alone
+    assert labels(THREE) == after_three
+    assert labels(TWO) == after_two
+    assert labels([NO_CLUSTER] * 2 + THREE[2:]) == after_three  # new nodes have no say
+
+
+@pytest.mark.parametrize(
+    ("n_seen", "stays"), [(10**6, True), (1500, False), (1001, True), (1000, False), (2, False)]
+)
+def test_an_answer_that_knew_nothing_does_not_stay(model, n_seen, stays):
+    position, links = row(9)
+    state = model(position, handover=links, usage=[2] * 12, n_seen=n_seen, community=THREE)
+    assert base_labels(state, base_nodes(state), np.array(links)).tolist() == (THREE if stays else TWO)
+
+
+def test_how_much_of_the_samples_was_known():
+    assert [levels.share_known(n) for n in (1, 999, 1000, 1001, 1250, 2000, 4000)] == [
+        0,
+        0,
+        0,
+        1000 / 1001,
+        0.8,
+        0.5,
+        0.75,
+    ]

@@ -1,0 +1,316 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_digits
+
+from everclust.core.communities import valleys
+from everclust.core.communities.boundaries import measure, sort_by_group, strengths
+from everclust.core.communities.communities import (
+    base_nodes,
+    by_modularity,
+    links_of,
+    louvain,
+    new_graph,
+)
+from everclust.core.communities.levels import new_level
+from everclust.core.learn import learn
+from everclust.core.spread import WEIGHT
+from everclust.core.state import new_state
+from everclust.core.topology import NO_CLUSTER
+from oracles import valleys as slow
+from support.jit_mode import PLAIN
+
+EXAMPLES = 20 if PLAIN else 100
+TRIANGLES = [(0, 1, 5), (0, 2, 5), (1, 2, 5), (2, 3, 1), (3, 4, 5), (3, 5, 5), (4, 5, 5)]
+
+
+@pytest.fixture
+def labels(model):
+    def find(position, handover, **fields):
+        position = np.array(position, float).reshape(len(position), -1)
+        usage = fields.pop("usage", [2] * len(position))
+        state = model(position, handover=handover, usage=usage, n_seen=10**6, **fields)
+        base = base_nodes(state)
+        return valleys.base_labels(state, base, links_of(state, base)).tolist()
+
+    return find
+
+
+def blobs(rng, n, centres, d=2):
+    centre = np.array(centres, float)
+    return centre[rng.integers(0, len(centre), n)] + rng.normal(size=(n, d))
+
+
+def read_out(X):
+    state = learn(new_state(X.shape[1]), X)
+    base = base_nodes(state)
+    return state, base, valleys.base_labels(state, base, links_of(state, base))
+
+
+def test_two_triangles_far_apart(labels):
+    assert labels([0, 1, 2, 50, 51, 52], TRIANGLES) == [0, 0, 0, 1, 1, 1]
+
+
+def test_fewer_than_three_linked_nodes_are_one_cluster(labels):
+    assert labels([0, 1, 50, 60], [(0, 1, 9)]) == [0, 0, 0, 0]
+
+
+def test_one_group_is_one_cluster(labels):
+    assert labels([0, 1, 2], [(0, 1, 5), (0, 2, 5), (1, 2, 5)]) == [0, 0, 0]
+
+
+def test_nodes_without_links_join_the_nearest(labels):
+    assert labels([0, 1, 2, 50, 51, 52, 40, 7], TRIANGLES) == [0, 0, 0, 1, 1, 1, 1, 0]
+
+
+def test_clusters_are_numbered_by_their_lowest_linked_nodes(labels):
+    turned = [(5 - j, 5 - i, n) for i, j, n in TRIANGLES]
+    assert labels([52, 51, 50, 2, 1, 0], sorted(turned)) == [0, 0, 0, 1, 1, 1]
+
+
+def test_the_metric_counts(labels):
+    """A feature without weight separates nothing: the answer is that of the other feature alone."""
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=(6, 1)) + np.repeat([0, 30], 3)[:, None]
+    noisy = np.hstack([y, 1e3 * rng.normal(size=(6, 1))])
+    assert labels(noisy, TRIANGLES, weight=[1, 1e-12]) == labels(y, TRIANGLES)
+
+
+def test_without_valleys_it_is_modularity(model):
+    X = blobs(np.random.default_rng(3), 400, [[0, 0], [9, 0], [0, 9]])
+    state = learn(new_state(2), X)
+    base = base_nodes(state)
+    links = links_of(state, base)
+    label = valleys.base_labels(state, base, links, valleys=False)
+    assert np.array_equal(label, by_modularity(state, base, links))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_clusters_that_are_far_apart_are_found(seed):
+    rng = np.random.default_rng(seed)
+    centres = np.array([[0, 0], [40, 0], [0, 40], [40, 40]])
+    X = blobs(rng, 800, centres)
+    state, base, label = read_out(X)
+    truth = np.linalg.norm(state.prototype[base][:, None] - centres, axis=2).argmin(axis=1)
+    assert len(set(label.tolist())) == 4
+    # A node from the beginning may lie between them.
+    n_right = sum(np.bincount(truth[label == c]).max() for c in range(4))
+    assert n_right >= 0.9 * len(base)
+
+
+def test_a_clear_valley_inside_of_a_group_is_found(compiled):
+    """Two chains that modularity left in one group, with one thin link between them."""
+    position = np.array([[0.0], [1], [2], [3], [20], [21], [22], [23]])
+    links = [(0, 1, 40), (1, 2, 40), (2, 3, 40), (3, 4, 1), (4, 5, 40), (5, 6, 40), (6, 7, 40)]
+    part = compiled(valleys.split)(position, np.array(links))
+    assert part.tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
+    even = np.array([(i, i + 1, 40) for i in range(7)])
+    assert compiled(valleys.split)(np.arange(8.0)[:, None], even).tolist() == [0] * 8
+    # Too few nodes, or some without a link inside, are left alone.
+    assert compiled(valleys.split)(position[:3], np.array(links[:2])).tolist() == [0, 0, 0]
+    assert compiled(valleys.split)(position[:4], np.array(links[:2])).tolist() == [0] * 4
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_tie_is_no_clear_valley_however_it_is_rounded(seed, compiled):
+    """Six pairs in a row, 4 hand-overs inside and 1 in between: W + √Σw² = 2, and E = 4/2 for those in the
+    middle, whatever the distances."""
+    gaps = np.tile(np.random.default_rng(seed).uniform([0.1, 1], [1, 2]), 6)[:11]
+    position = np.concatenate([[0], np.cumsum(gaps)])[:, None]
+    links = np.array([(i, i + 1, 4 if i % 2 == 0 else 1) for i in range(11)])
+    group = compiled(louvain)(compiled(new_graph)(links, 12))
+    assert np.unique(group, return_inverse=True)[1].tolist() == [k // 2 for k in range(12)]
+    assert compiled(valleys.split)(position, links).tolist() == [0] * 12
+    assert slow.split(position.tolist(), {(i, j): n for i, j, n in links.tolist()}) == [0] * 12
+
+
+def test_parts_without_a_valley_are_called_like_the_lowest(compiled):
+    name = np.arange(5)
+    for a, b, expected in ((0, 4, [0, 1, 2, 3, 0]), (2, 4, [0, 1, 0, 3, 0]), (1, 3, [0, 1, 0, 1, 0])):
+        compiled(valleys.call_alike)(name, a, b)
+        assert name.tolist() == expected
+
+
+def test_groups_are_split_until_no_valley_is_left(compiled):
+    """Modularity has a resolution limit: of many small groups in a row it joins neighbours.
+
+    One hand-over joins two groups with 10 inside when 1 > 22² / 2L, and L is 11 for each of 40 groups. In a
+    group 20 / √(12 · (2 + 5/12)), about 3.7, would cross a plane; between them 1 does, ± 1.
+    """
+    n_groups, n = 40, 5
+    position = np.array([[30.0 * c + k] for c in range(n_groups) for k in range(n)])
+    links = [(c * n + i, c * n + j, 1) for c in range(n_groups) for i in range(n) for j in range(i + 1, n)]
+    links += [(c * n + n - 1, (c + 1) * n, 1) for c in range(n_groups - 1)]
+    links = np.array(sorted(links))
+    too_few = compiled(louvain)(compiled(new_graph)(links, len(position)))
+    assert len(set(too_few.tolist())) < n_groups
+    group, n_found = compiled(valleys.finest)(position, links, np.arange(len(position)))
+    assert n_found == n_groups
+    assert all(len(set(group[c * n : (c + 1) * n].tolist())) == 1 for c in range(n_groups))
+
+
+def test_numberings(compiled):
+    numbering = compiled(valleys.numbering)
+    assert numbering(6, 0).tolist() == [0, 1, 2, 3, 4, 5]
+    # Fractions of multiples of the golden ratio: 0, .618, .236, .854, .472, .090.
+    assert numbering(6, 1).tolist() == [0, 4, 2, 5, 3, 1]
+    turns = {tuple(numbering(100, turn).tolist()) for turn in range(valleys.MOST_NUMBERINGS)}
+    assert len(turns) == valleys.MOST_NUMBERINGS
+    assert all(sorted(turn) == list(range(100)) for turn in turns)
+    links = np.array([(0, 1, 7), (1, 2, 8)])
+    assert compiled(valleys.numbered)(links, np.array([2, 0, 1])).tolist() == [[2, 0, 7], [0, 1, 8]]
+
+
+def near_ones(rng, position, n_near):
+    """Each node linked with its nearest."""
+    away = np.linalg.norm(position[:, None] - position, axis=2)
+    near = np.argsort(away, axis=1)[:, 1 : 1 + n_near].tolist()
+    pairs = {tuple(sorted((i, j))) for i in range(len(position)) for j in near[i]}
+    return np.array([(i, j, rng.integers(1, 30)) for i, j in sorted(pairs)])
+
+
+def test_the_best_of_several_numberings_is_taken(compiled):
+    """One cloud, in which Louvain finds other groups in another order."""
+    rng, n = np.random.default_rng(0), 100
+    position = rng.normal(size=(n, 3))
+    links, before = near_ones(rng, position, 6), np.full(n, NO_CLUSTER)
+    g, answers = compiled(strengths)(links, n), {}
+    for turn in range(valleys.MOST_NUMBERINGS):
+        best, alike = compiled(new_level)(n), compiled(new_level)(n)
+        group, n_groups = compiled(valleys.finest)(position, links, compiled(valleys.numbering)(n, turn))
+        cut = compiled(measure)(position, links, g, group, n_groups)
+        compiled(valleys.merge_down)(position, g, cut, before, group, best, alike)
+        answers[best.worth[0]] = best.group.tolist()
+    assert list(answers).index(max(answers)) > 0  # the first numbering is not the best
+    assert compiled(valleys.cluster_linked)(position, links, g, before, 1.0).tolist() == answers[max(answers)]
+
+
+def test_links_inside_of_a_group(compiled):
+    links = np.array([(0, 1, 5), (1, 2, 6), (2, 3, 7)])
+    inside = compiled(sort_by_group)(links, np.array([0, 1, 1, 1]), 2)
+    place = np.zeros(4, np.int64)
+    assert compiled(valleys.links_inside)(inside, 1, place).tolist() == [[0, 1, 6], [1, 2, 7]]
+    assert compiled(valleys.links_inside)(inside, 0, place).tolist() == []
+
+
+def test_open_boundaries_are_merged_first(compiled):
+    groups, mass = np.arange(3), np.array([10.0, 10.0, 10.0])
+    W = np.array([[0.0, 3, 1], [3, 0, 2], [1, 2, 0]])
+    E = np.array([[0.0, 5, 5], [5, 0, 1], [5, 1, 0]])
+    pair = compiled(valleys.next_pair)
+    assert pair(W, E, mass, groups) == (1, 2)  # the only open one, although 0 and 1 lose less modularity
+    assert pair(W, E + 9, mass, groups) == (0, 1)
+    assert pair(W, E * 0, mass, groups) == (0, 1)  # all open: by how much
+    assert pair(W, E + 9, mass, np.array([0, 2])) == (0, 2)
+
+
+def test_unions_add_up(compiled):
+    matrix = np.array([[0.0, 1, 2], [1, 0, 4], [2, 4, 0]])
+    compiled(valleys.unite)(matrix, 0, 1)
+    assert matrix[0].tolist() == [0, 1, 6]
+    assert matrix[2, 0] == 6
+
+
+@given(seed=st.integers(0, 2**32), n=st.integers(20, 120), scale=st.sampled_from([2.0**-9, 2.0, 2.0**20]))
+def test_units_do_not_matter(seed, n, scale):
+    """And labels run from 0 in the order of the lowest linked nodes."""
+    X = np.random.default_rng(seed).normal(size=(n, 2)) * 100
+    _, _, label = read_out(X)
+    assert np.array_equal(read_out(X * scale)[2], label)
+    assert sorted(set(label.tolist())) == list(range(label.max() + 1))
+
+
+def in_a_queue(position, links, compiled):
+    """The finest groups again, one after the other; also how often a piece of a piece was split."""
+    n = len(position)
+    group = compiled(louvain)(compiled(new_graph)(links, n))
+    waiting = [(np.flatnonzero(group == c), 1) for c in np.unique(group)]
+    found, n_found, deepest = np.full(n, -1), 0, 0
+    while waiting:
+        nodes, depth = waiting.pop(0)
+        place = np.full(n, -1)
+        place[nodes] = np.arange(len(nodes))
+        own = np.column_stack([place[links[:, 0]], place[links[:, 1]], links[:, 2]])
+        part = compiled(valleys.split)(position[nodes], own[(own >= 0).all(axis=1)])
+        deepest = max(deepest, depth)
+        if part.max() == 0:
+            found[nodes] = n_found
+            n_found += 1
+        else:
+            waiting += [(nodes[part == c], depth + 1) for c in range(part.max() + 1)]
+    return found, n_found, deepest
+
+
+def test_pieces_of_pieces_are_split(compiled):
+    """A hundred small clouds, each node linked with its three nearest."""
+    rng = np.random.default_rng(5)
+    centre = rng.uniform(0, 30, (100, 2))
+    position = np.repeat(centre, 10, axis=0) + rng.normal(size=(1000, 2)) / 2
+    links = near_ones(rng, position, 3)
+    group, n_found = compiled(valleys.finest)(position, links, np.arange(len(position)))
+    expected, n_expected, deepest = in_a_queue(position, links, compiled)
+    assert deepest >= 3
+    assert n_found == n_expected
+    assert group.tolist() == expected.tolist()
+
+
+# ---- Against the slow rules ----
+
+
+def as_pairs(links):
+    return {(i, j): count for i, j, count in links.tolist()}
+
+
+def renamed(labels):
+    """Numbered in the order in which they come."""
+    number = {c: n for n, c in enumerate(dict.fromkeys(labels))}
+    return [number[c] for c in labels]
+
+
+def check(position, usage, links, weight, before, known):
+    """The compiled answer is that of the slow rules."""
+    label = np.zeros(len(position), np.int64)
+    valleys.find_clusters(position, weight, links, before, known, label)
+    pairs = as_pairs(links)
+    expected = slow.read_out(position.tolist(), usage, pairs, weight.tolist(), before.tolist(), known)
+    assert renamed(label.tolist()) == renamed(expected)
+
+
+@st.composite
+def graphs(draw):
+    """Nodes in clumps, linked with near ones, some not at all; and what they were called before."""
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    n, d, n_clumps = draw(st.integers(3, 40)), draw(st.integers(1, 4)), draw(st.integers(1, 6))
+    centre = rng.normal(size=(n_clumps, d)) * draw(st.sampled_from([1, 4, 20]))
+    position = centre[rng.integers(n_clumps, size=n)] + rng.normal(size=(n, d))
+    away = np.linalg.norm(position[:, None] - position, axis=2)
+    near = np.argsort(away, axis=1)[:, 1 : 1 + draw(st.integers(1, 4))]
+    pairs = sorted({tuple(sorted((i, int(j)))) for i in range(n) for j in near[i] if rng.random() < 0.9})
+    links = np.array([(i, j, rng.integers(1, 40)) for i, j in pairs], np.int64).reshape(-1, 3)
+    n_before = draw(st.integers(0, 4))
+    before = rng.integers(-1, n_before, size=n) if n_before else np.full(n, -1)
+    known = draw(st.sampled_from([0.0, 0.5, 1.0]))
+    return position, links, rng.uniform(0.2, 1, d), valleys.compact(before), known
+
+
+@settings(max_examples=EXAMPLES)
+@given(graphs())
+def test_graphs_against_the_slow_rules(graph):
+    position, links, weight, before, known = graph
+    check(position, [2] * len(position), links, weight, before, known)
+
+
+@pytest.mark.parametrize("order", ["shuffled", "class by class"])
+def test_digits_against_the_slow_rules(order):
+    X, y = load_digits(return_X_y=True)
+    if order == "class by class":
+        X = X[np.argsort(y, kind="stable")]
+    n = 150 if PLAIN else len(X)
+    state = learn(new_state(64), np.ascontiguousarray(X[:n]))
+    base = base_nodes(state)
+    before = np.full(len(base), -1)
+    for _ in range(2):  # without an answer before, and with one that is nearly the same
+        links = links_of(state, base)
+        check(state.prototype[base], [2] * len(base), links, state.feature[WEIGHT], before, 0.5)
+        before = valleys.base_labels(state, base, links) // 2

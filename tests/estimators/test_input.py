@@ -1,0 +1,347 @@
+"""What may come in, what may not, and that a refusal changes nothing."""
+
+import copy
+
+import numpy as np
+import pandas
+import polars
+import pytest
+import scipy.sparse
+from sklearn.datasets import load_digits, load_iris
+from sklearn.exceptions import NotFittedError
+
+from everclust import IDAT
+from everclust.core.learn import learn_rows
+from everclust.core.readout import assign
+
+IRIS = load_iris().data
+DIGITS = load_digits().data
+NAMES = ["sepal length", "sepal width", "petal length", "petal width"]
+
+
+def learnt(model):
+    """All that a model knows, to the bit."""
+    scalars, arrays = model._learner.export()
+    arrays["evidence"] = arrays["evidence"][np.lexsort(arrays["evidence"].T[::-1])]  # in no order
+    return scalars, {name: (a.dtype.str, a.shape, a.tobytes()) for name, a in arrays.items()}
+
+
+def everything(model):
+    """What was learnt, and whatever else the object holds."""
+    rest = {name: np.asarray(value).tolist() for name, value in vars(model).items() if name != "_learner"}
+    return learnt(model) if "_learner" in vars(model) else None, rest
+
+
+def same_answers(model, other, X):
+    return np.array_equal(model.predict(X), other.predict(X)) and np.array_equal(
+        model.score_samples(X), other.score_samples(X)
+    )
+
+
+# Kinds of tables
+
+
+def memmap(X, folder, mode="r"):
+    stored = np.memmap(folder / "X", X.dtype, "w+", shape=X.shape)
+    stored[:] = X
+    stored.flush()
+    return np.memmap(folder / "X", X.dtype, mode, shape=X.shape)
+
+
+def unaligned(X):
+    buffer = np.zeros(X.nbytes + 1, np.uint8)
+    inner = buffer[1:].view(X.dtype).reshape(X.shape)
+    inner[:] = X
+    assert not inner.flags.aligned
+    return inner
+
+
+def read_only(X):
+    X = X.copy()
+    X.flags.writeable = False
+    return X
+
+
+FORMS = {
+    "list": lambda X, folder: X.tolist(),
+    "Fortran order": lambda X, folder: np.asfortranarray(X),
+    "every other column": lambda X, folder: np.repeat(X, 2, axis=1)[:, ::2],
+    "backwards twice": lambda X, folder: X[::-1].copy()[::-1],
+    "read-only": lambda X, folder: read_only(X),
+    "read-only memmap": memmap,
+    "memmap": lambda X, folder: memmap(X, folder, "r+"),
+    "unaligned": lambda X, folder: unaligned(X),
+    "big-endian": lambda X, folder: X.astype(">f8"),
+    "objects": lambda X, folder: X.astype(object),
+    "pandas": lambda X, folder: pandas.DataFrame(X),
+    "polars": lambda X, folder: polars.DataFrame(X),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.filterwarnings("ignore:X (has|does not have) .*feature names:UserWarning")
+def test_the_form_of_the_table_does_not_matter(form, tmp_path):
+    expected, X = IDAT().fit(IRIS), FORMS[form](IRIS, tmp_path)
+    model = IDAT().fit(X)
+    assert learnt(model) == learnt(expected)
+    assert np.array_equal(model.labels_, expected.labels_)
+    assert same_answers(expected, model, X)
+    assert learnt(model.partial_fit(X)) == learnt(expected.partial_fit(IRIS))
+    step = IDAT()
+    for start in range(0, 150, 40):
+        step.partial_fit(X[start : start + 40])
+    assert learnt(step) == learnt(IDAT().partial_fit(IRIS))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.longdouble, np.int64, np.uint8, bool])
+def test_numbers_of_any_type_count_as_their_value(dtype):
+    X = (DIGITS[:400] / (1 if np.dtype(dtype).kind in "iu" else 7)).astype(dtype)
+    wide = X.astype(np.float64)
+    model, expected = IDAT().fit(X), IDAT().fit(wide)
+    assert learnt(model) == learnt(expected)
+    assert same_answers(model, expected, X)
+    assert same_answers(model, expected, wide)
+    cut = IDAT()
+    for start in range(0, len(X), 7):
+        cut.partial_fit(X[start : start + 7])
+    assert learnt(cut) == learnt(IDAT().partial_fit(wide))
+
+
+def test_frames_of_float32(tmp_path):
+    X = IRIS.astype(np.float32)
+    for frame in (pandas.DataFrame(X, columns=NAMES), polars.DataFrame(X, schema=NAMES)):
+        model = IDAT().fit(frame)
+        assert learnt(model) == learnt(IDAT().fit(X.astype(np.float64)))
+        assert list(model.feature_names_in_) == NAMES
+
+
+def test_no_form_has_to_be_compiled_for(tmp_path):
+    IDAT().fit(IRIS).predict(IRIS)
+    before = len(learn_rows.signatures), len(assign.signatures)
+    for form in ("Fortran order", "read-only", "read-only memmap", "unaligned", "big-endian", "pandas"):
+        IDAT().fit(FORMS[form](IRIS, tmp_path)).predict(FORMS[form](IRIS, tmp_path))
+    assert (len(learn_rows.signatures), len(assign.signatures)) == before
+
+
+def test_the_input_is_not_written_to():
+    X = IRIS.copy()
+    IDAT().fit(X).predict(X)
+    assert np.array_equal(X, IRIS)
+
+
+def test_the_input_is_not_kept():
+    X = IRIS.copy()
+    model = IDAT().fit(X)
+    before = everything(model)
+    X[:] = 0
+    assert everything(model) == before
+
+
+# Names of features
+
+
+@pytest.mark.parametrize(
+    "frame", [pandas.DataFrame(IRIS, columns=NAMES), polars.DataFrame(IRIS, schema=NAMES)]
+)
+def test_names_of_features(frame):
+    model = IDAT().fit(frame)
+    assert list(model.feature_names_in_) == NAMES
+    assert np.array_equal(model.predict(frame), model.labels_)
+    model.partial_fit(frame)
+    before = everything(model)
+    for call in (model.predict, model.score_samples, model.partial_fit):
+        with pytest.raises(ValueError, match="feature names should match"):
+            call(frame[NAMES[::-1]])
+        assert everything(model) == before
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        model.predict(IRIS)
+
+
+def test_fit_forgets_the_names_with_everything_else():
+    model = IDAT().fit(pandas.DataFrame(IRIS, columns=NAMES))
+    model.fit(DIGITS)
+    assert not hasattr(model, "feature_names_in_")
+    assert model.n_features_in_ == 64
+
+
+# What is refused
+
+BAD_VALUES = {"NaN": np.nan, "infinity": np.inf, "minus infinity": -np.inf, "beyond 1e140": -1.1e140}
+MESSAGES = {"NaN": "contains NaN", "beyond 1e140": "1.1e\\+140.* 1e\\+140; rescale the feature"}
+
+
+def with_bad_value(X, kind, dtype=np.float64):
+    X = X.astype(dtype)
+    X[len(X) // 2, 1] = BAD_VALUES[kind]
+    return X
+
+
+def refused():
+    """(name, table that is refused by a model of Iris, scikit-learn's message)"""
+    for kind in BAD_VALUES:
+        yield kind, with_bad_value(IRIS, kind), MESSAGES.get(kind, "contains infinity")
+        yield f"{kind} in one row", with_bad_value(IRIS[:1], kind), MESSAGES.get(kind, "contains infinity")
+    yield "float32 NaN", with_bad_value(IRIS, "NaN", np.float32), "contains NaN"
+    yield "None", [[1.0, None, 1.0, 1.0]], "NoneType"
+    yield "text", [["a", "b", "c", "d"]], "not compatible with arrays of bytes/strings"
+    yield "sparse", scipy.sparse.csr_array(IRIS), "[Ss]parse"
+    yield "complex", IRIS + 1j, "Complex data not supported"
+    yield "a vector", IRIS[0], "Expected 2D array, got 1D array"
+    yield "a number", 3.0, "Expected 2D array, got scalar"
+    yield "three dimensions", IRIS[None], "with dim 3"
+    yield "no rows", IRIS[:0], "0 sample"
+    yield "no columns", IRIS[:, :0], "0 feature"
+    yield "pandas with NaN", pandas.DataFrame(with_bad_value(IRIS, "NaN"), columns=NAMES), "contains NaN"
+
+
+REFUSED = {name: (X, message) for name, X, message in refused()}
+WRONG_WIDTH = {"narrow": IRIS[:, :3], "wide": np.ones((5, 6)), "one narrow row": IRIS[:1, :1]}
+
+
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+@pytest.mark.parametrize("kind", REFUSED)
+def test_a_refusal_leaves_a_new_model_new(kind, method):
+    X, message = REFUSED[kind]
+    model = IDAT()
+    with pytest.raises((ValueError, TypeError), match=message):
+        getattr(model, method)(X)
+    assert vars(model) == model.get_params()
+    with pytest.raises(NotFittedError):
+        model.predict(IRIS)
+    assert learnt(model.partial_fit(DIGITS)) == learnt(IDAT().partial_fit(DIGITS))
+
+
+@pytest.mark.parametrize("method", ["fit", "partial_fit", "predict", "score_samples"])
+@pytest.mark.parametrize("kind", REFUSED)
+def test_a_refusal_leaves_a_model_as_it_was(kind, method):
+    X, message = REFUSED[kind]
+    model = IDAT().fit(pandas.DataFrame(IRIS, columns=NAMES) if "pandas" in kind else IRIS)
+    before = everything(model)
+    with pytest.raises((ValueError, TypeError), match=message):
+        getattr(model, method)(X)
+    assert everything(model) == before
+
+
+@pytest.mark.parametrize("kind", WRONG_WIDTH)
+@pytest.mark.parametrize("method", ["partial_fit", "predict", "score_samples"])
+def test_the_width_is_that_of_the_first_batch(kind, method):
+    model = IDAT().fit(IRIS)
+    before = everything(model)
+    with pytest.raises(ValueError, match="is expecting 4 features as input"):
+        getattr(model, method)(WRONG_WIDTH[kind])
+    assert everything(model) == before
+
+
+@pytest.mark.parametrize("row", [IRIS[0, :3], IRIS[0] * np.nan, IRIS[0] * 1e150, np.array([]), ["a"] * 4])
+def test_learn_one_refuses_too(row):
+    model = IDAT().fit(IRIS)
+    before = everything(model)
+    with pytest.raises(ValueError, match=r"feature|NaN|rescale|strings"):
+        model.learn_one(row)
+    assert everything(model) == before
+
+
+def test_a_failing_fit_with_other_names_changes_nothing():
+    model = IDAT().fit(pandas.DataFrame(IRIS, columns=NAMES))
+    before = everything(model)
+    other = pandas.DataFrame(with_bad_value(IRIS, "NaN"), columns=list("abcd"))
+    for X in (other, other[["a", "b"]], with_bad_value(DIGITS, "infinity")):
+        with pytest.raises(ValueError, match="contains"):
+            model.fit(X)
+        assert everything(model) == before
+    assert np.array_equal(model.predict(pandas.DataFrame(IRIS, columns=NAMES)), model.labels_)
+
+
+@pytest.mark.parametrize("position", [0, 1, 75, 148, 149])
+def test_a_batch_with_one_bad_row_is_not_learnt_at_all(position):
+    model = IDAT().partial_fit(IRIS)
+    before = everything(model)
+    for value in BAD_VALUES.values():
+        for dtype in (np.float64, np.longdouble):
+            X = IRIS.astype(dtype)
+            X[position, 3] = value
+            with pytest.raises(ValueError, match=r"contains|rescale"):
+                model.partial_fit(X)
+            assert everything(model) == before
+
+
+def test_the_error_for_huge_values_is_one_sentence():
+    with pytest.raises(ValueError, match="rescale") as raised:
+        IDAT().fit([[1.0, 2.0], [3.0, -4e200]])
+    assert str(raised.value) == (
+        "X holds a value of magnitude 4e+200, but distances can only be computed up to 1e+140; "
+        "rescale the feature it is in."
+    )
+
+
+def test_nobody_is_warned_of_huge_values_before_they_are_refused():
+    """Warnings are errors here; a running stream takes a shorter way."""
+    model = IDAT().partial_fit(IRIS)
+    before = everything(model)
+    for learn, X in ((model.partial_fit, np.full((2, 4), 1e200)), (model.learn_one, np.full(4, -1e200))):
+        with pytest.raises(ValueError, match="rescale"):
+            learn(X)
+    assert everything(model) == before
+
+
+# Extremes that are not refused
+
+
+def same_model_each_way(X):
+    model = IDAT().fit(X)
+    cut = IDAT()
+    for row in X:
+        cut.learn_one(row)
+    assert learnt(cut) == learnt(IDAT().partial_fit(X))
+    assert np.array_equal(model.labels_, model.predict(X))
+    similarity = model.score_samples(X)
+    assert ((similarity > 0) & (similarity <= 1)).all()
+    return model
+
+
+def test_one_row():
+    model = same_model_each_way(IRIS[:1])
+    assert (model.n_nodes_, model.n_clusters_, model.n_samples_seen_) == (1, 1, 1)
+    assert model.score_samples(IRIS[:1]) == 1
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0, -1e-300, 1e139, 5e-324])
+def test_constant_data_is_one_place(value):
+    model = same_model_each_way(np.full((200, 3), value))
+    assert (model.prototypes_ == value).all()
+    assert (model.score_samples(np.full((1, 3), value)) == 1).all()
+
+
+def test_duplicates():
+    model = same_model_each_way(np.repeat(IRIS[:20], 20, axis=0))
+    assert model.n_samples_seen_ == 400
+
+
+@pytest.mark.parametrize("magnitude", [1e-300, 1e-20, 1e60, 1e69, 1e71, 1e100, 1e139])
+def test_magnitudes(magnitude):
+    X = np.random.default_rng(0).uniform(-1, 1, (300, 4)) * magnitude
+    model = same_model_each_way(X)
+    assert np.isfinite(model.scales_).all()
+    assert np.isfinite(model.prototypes_).all()
+
+
+def test_integers_of_any_size():
+    limits = np.iinfo(np.int64)
+    X = np.array([[limits.min, 0], [limits.max, 1], [5, 7], [-5, 7]])
+    same_model_each_way(X.astype(float))
+    assert learnt(IDAT().fit(X)) == learnt(IDAT().fit(X.astype(float)))
+
+
+def test_one_feature_and_many():
+    same_model_each_way(IRIS[:, :1])
+    same_model_each_way(np.random.default_rng(0).normal(size=(20, 3000)))
+
+
+def test_deep_copies_are_equal_to_the_bit():
+    """The comparison that the tests above rely on sees a difference in one bit."""
+    model = IDAT().fit(IRIS)
+    twin = copy.deepcopy(model)
+    assert everything(twin) == everything(model)
+    prototype = twin._learner.state.prototype
+    prototype[0, 0] = np.nextafter(prototype[0, 0], 9)
+    assert everything(twin) != everything(model)

@@ -1,0 +1,229 @@
+"""Models in threads: right answers, one moment per answer, and no waiting for each other."""
+
+import pickle
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from everclust import IDAT, load
+from everclust.core.state import check
+
+
+def blobs(n, n_features=8, n_blobs=20, seed=0):
+    random = np.random.default_rng(seed)
+    centres = random.uniform(-10, 10, (n_blobs, n_features))
+    return centres[random.integers(0, n_blobs, n)] + random.normal(size=(n, n_features))
+
+
+def learnt(model):
+    """All that a model knows, to the bit."""
+    scalars, arrays = model._learner.export()
+    return scalars, {name: (a.dtype.str, a.shape, a.tobytes()) for name, a in arrays.items()}
+
+
+def learn_in_batches(model, X, size=500):
+    for start in range(0, len(X), size):
+        model.partial_fit(X[start : start + size])
+        time.sleep(0.001)  # the others get a chance
+
+
+def test_two_learn_while_a_third_predicts(monkeypatch):
+    """Every prediction is one that a model after some whole number of batches gives."""
+    monkeypatch.setattr(
+        "everclust.model.learner.CHUNK_WORK", 64 * 8 * 50
+    )  # batches are learnt in small pieces
+    streams, probe = [blobs(20_000), blobs(20_000, seed=1)], blobs(50, seed=2)
+    moments, expected = {}, []
+    for stream in streams:
+        alone = IDAT()
+        for start in range(0, len(stream), 500):
+            alone.partial_fit(stream[start : start + 500])
+            if stream is streams[0]:
+                answer = alone.predict(probe).tobytes() + alone.score_samples(probe).tobytes()
+                moments[answer] = alone.n_samples_seen_
+        expected.append(learnt(alone))
+
+    models = [IDAT().partial_fit(stream[:500]) for stream in streams]
+    seen, done = [], threading.Event()
+
+    def predict():
+        while not done.is_set():
+            snapshot = models[0].snapshot()
+            labels, similarity = models[0].predict(probe), models[0].score_samples(probe)
+            if models[0].snapshot() is snapshot:  # nothing was learnt between the two answers
+                seen.append(labels.tobytes() + similarity.tobytes())
+
+    with ThreadPoolExecutor(3) as pool:
+        third = pool.submit(predict)
+        learning = [
+            pool.submit(learn_in_batches, model, stream[500:])
+            for model, stream in zip(models, streams, strict=True)
+        ]
+        for task in learning:
+            task.result(timeout=120)
+        done.set()
+        third.result(timeout=120)
+
+    assert [learnt(model) for model in models] == expected
+    assert len(set(seen)) > 1
+    assert set(seen) <= set(moments)
+    times = [moments[answer] for answer in seen]
+    assert times == sorted(times)
+
+
+def parts_of(snapshot):
+    """All but the candidates, which are parts of these."""
+    return [np.asarray(part).tobytes() for part in snapshot._replace(candidates=None)]
+
+
+def test_a_snapshot_is_of_one_moment(monkeypatch):
+    """Scalars, nodes, edges and labels that are read in one go belong together."""
+    monkeypatch.setattr("everclust.model.learner.CHUNK_WORK", 64 * 8 * 50)
+    X = blobs(10_000)
+    alone, moments = IDAT(), {}
+    for start in range(0, len(X), 500):
+        now = alone.partial_fit(X[start : start + 500]).snapshot()
+        moments[now.n_samples_seen] = parts_of(now)
+    model, pictures = IDAT().partial_fit(X[:500]), []
+    learning = threading.Thread(target=learn_in_batches, args=(model, X[500:]))
+    learning.start()
+    while learning.is_alive():
+        pictures.append(model.snapshot())
+    learning.join()
+    assert pictures
+    for picture in pictures:
+        assert parts_of(picture) == moments[picture.n_samples_seen]
+
+
+def test_saving_copying_and_pickling_while_learning(tmp_path):
+    X = blobs(20_000)
+    model = IDAT().partial_fit(X[:500])
+    learning = threading.Thread(target=learn_in_batches, args=(model, X[500:]))
+    learning.start()
+    stored = []
+    while learning.is_alive() and len(stored) < 30:
+        model.save(tmp_path / "model")
+        stored += [load(tmp_path / "model"), model.copy(), pickle.loads(pickle.dumps(model))]
+    learning.join()
+    assert stored
+    for twin in stored:
+        n_seen = twin.n_samples_seen_
+        assert n_seen % 500 == 0
+        assert learnt(twin) == learnt(IDAT().partial_fit(X[:n_seen]))
+
+
+def test_a_prediction_during_fit_waits_for_it(monkeypatch):
+    """It never sees a model that has learnt nothing yet, or half of the rows."""
+    old, new = blobs(2000), blobs(3000, seed=1)
+    before, after = IDAT().fit(old).predict(old), IDAT().fit(new).predict(old)
+    assert not np.array_equal(before, after)
+
+    def slowly(estimator, X):
+        for part in np.array_split(X, 10):
+            time.sleep(0.005)
+            yield part
+
+    for _ in range(3):
+        model, answers = IDAT().fit(old), []
+        monkeypatch.setattr("everclust.estimators.idat.reported", slowly)
+        fitting = threading.Thread(target=model.fit, args=(new,))
+        fitting.start()
+        while fitting.is_alive():
+            answers.append(model.predict(old))
+        fitting.join()
+        assert all(np.array_equal(a, before) or np.array_equal(a, after) for a in answers)
+        assert np.array_equal(model.predict(old), after)
+
+
+def test_a_fit_to_another_width_cannot_mislead_a_prediction():
+    """Whoever loses the race gets an error, never an answer read beyond the end of an array."""
+    narrow, wide = blobs(3000, 2), blobs(3000, 12)
+    expected = IDAT().fit(wide).predict(wide)
+    model, stop = IDAT().fit(wide), threading.Event()
+
+    def fit_both():
+        while not stop.is_set():
+            model.fit(narrow)
+            model.fit(wide)
+
+    fitting = threading.Thread(target=fit_both)
+    fitting.start()
+    n_answers = 0
+    try:
+        for _ in range(300):
+            try:
+                answer = model.predict(wide)
+            except ValueError as error:
+                assert "features" in str(error)  # noqa: PT017
+            else:
+                assert np.array_equal(answer, expected)
+                n_answers += 1
+    finally:
+        stop.set()
+        fitting.join()
+    assert n_answers > 0
+
+
+def test_many_threads_may_feed_one_model():
+    """In some order, but no sample is lost and none is learnt twice."""
+    model = IDAT().partial_fit(np.zeros((1, 2)))
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(model.learn_one, np.random.default_rng(0).normal(size=(2000, 2))))
+        list(pool.map(model.partial_fit, np.random.default_rng(1).normal(size=(200, 10, 2))))
+    assert model.n_samples_seen_ == 1 + 2000 + 2000
+    check(model._learner.state)
+
+
+def progress_during(work):
+    """How often another thread gets its turn meanwhile, in turns per second."""
+    count, running = 0, True
+
+    def turn():
+        nonlocal count
+        while running:
+            count += 1
+            time.sleep(0.001)
+
+    other = threading.Thread(target=turn)
+    other.start()
+    started, before = time.perf_counter(), count
+    work()
+    turns, seconds = count - before, time.perf_counter() - started
+    running = False
+    other.join()
+    return turns, seconds
+
+
+@pytest.mark.parametrize("method", ["partial_fit", "predict", "score_samples"])
+def test_the_interpreter_is_free_meanwhile(method, monkeypatch):
+    """One long call into the kernels: with the GIL held, the other thread would have no turn at all."""
+    monkeypatch.setattr("everclust.model.learner.CHUNK_WORK", 2**40)
+    monkeypatch.setattr("everclust.model.learner.CHUNK_CELLS", 2**40)
+    monkeypatch.setattr("everclust.model.snapshot.CHUNK_CELLS", 2**40)
+    monkeypatch.setattr("everclust.model.snapshot._n_cores", lambda: 1)
+    X = blobs(300_000)
+    model = IDAT().partial_fit(X[:20_000])
+    turns, seconds = progress_during(lambda: getattr(model, method)(X))
+    assert seconds > 0.05
+    assert turns > 10 * seconds
+
+
+def test_two_threads_that_begin_at_once_lose_nothing():
+    X = np.random.default_rng(0).normal(size=(400, 3))
+    for _ in range(20):
+        model = IDAT()
+        barrier = threading.Barrier(2)
+
+        def begin(rows, model=model, barrier=barrier):
+            barrier.wait()
+            model.partial_fit(rows)
+
+        threads = [threading.Thread(target=begin, args=(rows,)) for rows in (X[:200], X[200:])]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert model.n_samples_seen_ == 400

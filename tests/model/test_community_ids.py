@@ -1,0 +1,352 @@
+"""Hand-over clusters get permanent ids too: at every thousandth sample, by overlap of usage."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import load_digits, load_iris
+
+import everclust
+from everclust import IDAT
+from everclust.core.cluster_ids import BORN, GONE, MERGED, SPLIT
+from everclust.core.communities.levels import DECISION_INTERVAL
+from everclust.core.handovers import handovers
+from everclust.core.topology import NO_CLUSTER
+from everclust.model.event_arrays import export_communities, restore_communities
+from everclust.model.events import Chronicle
+from everclust.model.matching import Community, as_lines, happenings, succeed
+from oracles import valleys as valley_oracle
+
+IRIS = load_iris().data
+DIGITS = load_digits().data
+
+
+def inherited(old, group, usage, next_id=10):
+    return succeed(np.array(old), np.array(group), np.array(usage), next_id)
+
+
+def communities(**sizes):
+    return {int(name[1:]): Community(size, np.array([float(size)]), 0) for name, size in sizes.items()}
+
+
+def told(succession, before, after):
+    return [(kind, c, part, size) for kind, c, part, size, _ in happenings(succession, before, after)]
+
+
+# ---- Who inherits what, worked out by hand ----
+
+
+def test_the_first_ids():
+    found = inherited([-1, -1, -1], [0, 1, 0], [2, 3, 4], next_id=0)
+    assert found.group_ids.tolist() == [0, 1]
+    assert found.next_id == 2
+    after = communities(c0=6, c1=3)
+    assert told(found, {}, after) == [(BORN, 0, 0, 6), (BORN, 1, 1, 3)]
+
+
+def test_nothing_changes():
+    found = inherited([4, 7, 4], [1, 0, 1], [2, 3, 4])
+    assert found.group_ids.tolist() == [7, 4]
+    assert found.next_id == 10
+    before = communities(c4=6, c7=3)
+    assert told(found, before, before) == []
+
+
+def test_new_nodes_go_along():
+    found = inherited([4, -1, 7, -1], [0, 0, 1, 1], [2, 90, 3, 1])
+    assert found.group_ids.tolist() == [4, 7]
+
+
+def test_split():
+    # Cluster 4 of nodes with 5, 2 and 1: the group with 5 keeps the id, the one with 3 is new.
+    found = inherited([4, 4, 4], [1, 0, 0], [5, 2, 1])
+    assert found.group_ids.tolist() == [10, 4]
+    assert told(found, communities(c4=8), communities(c4=5, c10=3)) == [(SPLIT, 4, 4, 5), (SPLIT, 4, 10, 3)]
+
+
+def test_a_split_of_equals_leaves_the_id_with_the_lower_group():
+    assert inherited([4, 4], [0, 1], [3, 3]).group_ids.tolist() == [4, 10]
+
+
+def test_what_was_shared_decides_and_not_what_is_new():
+    # Group 0 has 3 of cluster 4 and 90 of nobody; group 1 has 5 of cluster 4.
+    assert inherited([4, -1, 4], [0, 0, 1], [3, 90, 5]).group_ids.tolist() == [10, 4]
+
+
+def test_merged():
+    found = inherited([4, 7, 7], [0, 0, 0], [5, 2, 1])
+    assert found.group_ids.tolist() == [4]
+    assert told(found, communities(c4=5, c7=3), communities(c4=8)) == [(MERGED, 4, 4, 5), (MERGED, 4, 7, 3)]
+    found = inherited([4, 7, 7], [0, 0, 0], [2, 2, 1])
+    assert found.group_ids.tolist() == [7]
+
+
+def test_a_merger_of_equals_leaves_the_lower_id():
+    assert inherited([7, 4], [0, 0], [3, 3]).group_ids.tolist() == [4]
+
+
+def test_gone():
+    # No node of the base remembers cluster 9: its nodes are no more.
+    found = inherited([4, 4], [0, 0], [5, 2])
+    before = communities(c4=7, c9=3)
+    assert told(found, before, communities(c4=7)) == [(GONE, 9, 9, 3)]
+
+
+def test_a_part_that_merges_with_another():
+    # 4 comes apart in {0} and {1}. The second holds all of 7 too, but more of 4: it is new and takes 7 in.
+    found = inherited([4, 4, 7], [0, 1, 1], [9, 5, 3])
+    assert found.group_ids.tolist() == [4, 10]
+    after = communities(c4=9, c10=8)
+    assert told(found, communities(c4=14, c7=3), after) == [
+        (SPLIT, 4, 4, 9),
+        (SPLIT, 4, 10, 5),
+        (MERGED, 10, 10, 5),
+        (MERGED, 10, 7, 3),
+    ]
+
+
+def test_all_at_once_in_order():
+    # 1 is gone, 2 is split, 3 and 4 merge, and a group of new nodes is born.
+    found = inherited([2, 2, 3, 4, -1], [0, 1, 2, 2, 3], [5, 3, 4, 2, 6])
+    before = communities(c1=2, c2=8, c3=4, c4=2)
+    after = communities(c2=5, c10=3, c3=6, c11=6)
+    assert found.group_ids.tolist() == [2, 10, 3, 11]
+    assert [line[0] for line in told(found, before, after)] == [GONE, SPLIT, SPLIT, MERGED, MERGED, BORN]
+    lines, centres = as_lines(list(happenings(found, before, after)), 3000)
+    events = Chronicle(lines, centres).events()
+    assert list(map(str, events)) == [
+        "sample 3000: 1 is gone",
+        "sample 3000: 2 split into 2 and 10",
+        "sample 3000: 3 and 4 merged into 3",
+        "sample 3000: 11 is born",
+    ]
+    assert [event.sizes for event in events] == [(2,), (5, 3), (4, 2), (6,)]
+    assert [event.centre for event in events] == [(2.0,), (5.0,), (6.0,), (6.0,)]
+
+
+@given(st.lists(st.tuples(st.integers(-1, 4), st.integers(0, 4), st.integers(1, 9)), min_size=1, max_size=20))
+def test_no_id_is_given_twice(nodes):
+    old, group, usage = map(np.array, zip(*nodes, strict=True))
+    group = np.unique(group, return_inverse=True)[1]
+    found = succeed(old, group, usage, 5)
+    ids = found.group_ids.tolist()
+    assert len(set(ids)) == len(ids) == group.max() + 1
+    fresh = [c for c in ids if c >= 5]
+    assert sorted(fresh) == list(range(5, found.next_id))
+    assert {c for c in ids if c < 5} <= set(old.tolist()) - {-1}
+    for r, c in enumerate(ids):
+        shared = {i: usage[(group == r) & (old == i)].sum() for i in set(old.tolist()) - {-1}}
+        if c < 5:  # it keeps the id of which it has most, and nobody else has more of it who comes from there
+            assert shared[c] == max(shared.values())
+            assert shared[c] > 0
+
+
+def test_communities_as_arrays():
+    before = communities(c4=6, c7=3)
+    again = restore_communities(export_communities(before, 1))
+    assert list(again) == [4, 7]
+    for c, community in before.items():
+        assert again[c][0::2] == community[0::2]
+        assert again[c].centre.tolist() == community.centre.tolist()
+    assert restore_communities(export_communities({}, 3)) == {}
+
+
+# ---- When it is decided ----
+
+
+def stream(n=4200):
+    """Blobs that appear one after the other."""
+    rng = np.random.default_rng(4)
+    centre = 8 * rng.normal(size=(6, 2))
+    latest = np.arange(n) * 6 // n
+    return centre[rng.integers(0, latest + 1)] + 0.5 * rng.normal(size=(n, 2))
+
+
+X = stream()
+
+
+def test_it_is_decided_at_every_thousandth_sample():
+    model = IDAT(clusters="handover").partial_fit(X)
+    events = model.events()
+    assert events
+    assert {event.sample % DECISION_INTERVAL for event in events} == {0}
+    assert model._learner.scalar("next_community") > 0
+    assert {event.kind for event in IDAT().partial_fit(X).events()} >= {"born"}
+
+
+@pytest.mark.parametrize("size", [1, 7, 999, 1000, 1001, 4000])
+def test_batches_do_not_matter(size):
+    rows = X[:2100] if size < 10 else X
+    whole, cut = IDAT(clusters="handover").partial_fit(rows), IDAT(clusters="handover")
+    for start in range(0, len(rows), size):
+        cut.partial_fit(rows[start : start + size])
+    assert cut.events() == whole.events()
+    assert np.array_equal(cut.node_labels_, whole.node_labels_)
+    assert np.array_equal(cut.predict(X), whole.predict(X))
+
+
+def test_asking_in_between_decides_nothing():
+    quiet, asked = IDAT(clusters="handover"), IDAT(clusters="handover")
+    for start in range(0, len(X), 150):
+        quiet.partial_fit(X[start : start + 150])
+        asked.partial_fit(X[start : start + 150])
+        asked.predict(X[:20]), asked.events(), asked.n_clusters_
+    assert quiet.events() == asked.events()
+    assert np.array_equal(quiet.node_labels_, asked.node_labels_)
+
+
+def test_in_between_the_present_read_out_is_carried_over():
+    """The ids are those that the nodes had when it was last decided, as `succeed` passes them on."""
+    model = IDAT(clusters="handover").partial_fit(X[:3000])
+    decided = model.node_labels_.copy()
+    state = model._learner.state
+    assert np.array_equal(state.node["community"][: len(decided)], decided)
+    model.partial_fit(X[3000:3300])
+    state = model._learner.state
+    n_nodes = model.n_nodes_
+    before = state.node["community"][:n_nodes]
+    now = model.snapshot()
+    base = np.flatnonzero(model.usage_ > 1)
+    group = np.unique(now.group[base], return_inverse=True)[1]
+    found = succeed(before[base], group, model.usage_[base], model._learner.scalar("next_community"))
+    assert np.array_equal(now.node_labels[base], found.group_ids[group])
+    assert (now.node_labels[model.usage_ == 1] == -1).all()
+    known = set(before.tolist())
+    assert len(known & set(now.node_labels.tolist())) > 1
+
+
+def test_learning_is_the_same_in_both_modes():
+    plain, handover = IDAT().partial_fit(X), IDAT(clusters="handover").partial_fit(X)
+    ours, theirs = plain._learner.export(), handover._learner.export()
+    skipped = {"community", "community_event", "community_event_centre", "community_list", "community_centre"}
+    assert {k: v for k, v in ours[0].items() if k != "next_community"} == {
+        k: v for k, v in theirs[0].items() if k != "next_community"
+    }
+    for name in set(ours[1]) - skipped:
+        assert np.array_equal(ours[1][name], theirs[1][name]), name
+    # Either is read out the same, but for the last answer, which only one of them has.
+    handover._learner.state.node["community"][:] = NO_CLUSTER
+    handover._learner._picture.clear()
+    ours, theirs = plain.set_params(clusters="handover").snapshot(), handover.snapshot()
+    assert np.array_equal(ours.group, theirs.group)
+
+
+def test_the_nearest_nodes_vote_on_predictions():
+    model = IDAT(clusters="handover", metric="capped").partial_fit(X)
+    base = np.flatnonzero(model.usage_ > 1)
+    place = {int(k): n for n, k in enumerate(base)}
+    w = {
+        (place[i], place[j]): count
+        for i, j, count in handovers(model._learner.state).tolist()
+        if i in place and j in place
+    }
+    root, clusters = np.sqrt(model.feature_weights_), model.node_labels_[base].tolist()
+    nodes, voice = (model.prototypes_[base] * root).tolist(), valley_oracle.voices(w, clusters)
+    expected = [valley_oracle.vote(nodes, clusters, voice, x) for x in (X[:1000] * root).tolist()]
+    assert model.predict(X[:1000]).tolist() == expected
+    assert model.predict(model.prototypes_[base]).tolist() == clusters
+    away = ((X[:1000, None] - model.prototypes_[base]) ** 2 * model.feature_weights_).sum(axis=2)
+    nearest = away.argmin(axis=1)
+    assert (np.array(clusters)[nearest] != expected).any()  # each alone says something else
+    similarity = 1 / (1 + np.sqrt(away.min(axis=1)) / model.scales_[base[nearest]])
+    np.testing.assert_allclose(model.score_samples(X[:1000]), similarity, rtol=1e-12)
+
+
+def test_fit_decides_at_its_end_and_numbers_from_0():
+    model = IDAT(clusters="handover").fit(X[:2300])
+    assert np.array_equal(np.unique(model.labels_), np.arange(model.labels_.max() + 1))
+    assert set(model.node_labels_.tolist()) - {-1} == set(range(model.n_clusters_))
+    events = model.events()
+    assert {event.sample for event in events} <= {1000, 2000, 2300}
+    assert np.array_equal(model.predict(X[:2300]), model.labels_)
+    # It goes on from there.
+    known = {c for event in events for c in event.before + event.after}
+    model.partial_fit(X[2300:])
+    for event in model.events(since=2300):
+        new = set(event.after) - set(event.before)
+        assert not new & known
+        known |= new
+
+
+def test_ids_are_never_used_again():
+    """From decision to decision, what ends is never seen again."""
+    model, living, ended = IDAT(clusters="handover", max_nodes=40), set(), set()
+    for start in range(0, 4000, 1000):
+        model.partial_fit(X[start : start + 1000])
+        for event in model.events(since=start):
+            new, over = set(event.after) - set(event.before), set(event.before) - set(event.after)
+            assert not new & (living | ended)
+            living = (living | new) - over
+            ended |= over
+        assert set(model.node_labels_.tolist()) - {-1} == living
+
+
+def through_pickle(model, _):
+    return pickle.loads(pickle.dumps(model))
+
+
+def through_a_file(model, folder):
+    model.save(folder / "model")
+    return everclust.load(folder / "model")
+
+
+def copied(model, _):
+    return model.copy()
+
+
+@pytest.mark.parametrize("again", [through_pickle, through_a_file, copied])
+@pytest.mark.parametrize("cut", [500, 1000, 2500])
+@pytest.mark.parametrize("max_nodes", [None, 30])
+def test_stopping_does_not_matter(again, cut, max_nodes, tmp_path):
+    params = {"clusters": "handover", "metric": "capped", "max_nodes": max_nodes}
+    whole = IDAT(**params).partial_fit(X)
+    stopped = again(IDAT(**params).partial_fit(X[:cut]), tmp_path)
+    assert stopped.get_params() == params
+    stopped.partial_fit(X[cut:])
+    assert stopped.events() == whole.events()
+    assert np.array_equal(stopped.node_labels_, whole.node_labels_)
+    assert np.array_equal(stopped.snapshot().since, whole.snapshot().since)
+    whole.save(tmp_path / "whole")
+    stopped.save(tmp_path / "stopped")
+    assert (tmp_path / "whole").read_bytes() == (tmp_path / "stopped").read_bytes()
+
+
+def test_hand_overs_of_nodes_that_go_are_forgotten():
+    model = IDAT(clusters="handover", max_nodes=10).partial_fit(X)
+    _, arrays = model._learner.export()
+    assert model.n_nodes_ <= 10
+    assert arrays["handover"][:, :2].max() < model.n_nodes_
+
+
+def test_listeners_are_told_of_hand_over_clusters():
+    heard = []
+    model = IDAT(clusters="handover").on_event(heard.append)
+    for start in range(0, len(X), 300):
+        model.partial_fit(X[start : start + 300])
+    assert heard == model.events()
+    assert {event.sample % 1000 for event in heard} == {0}
+
+
+def test_a_mode_that_does_not_exist_is_refused():
+    model = IDAT().fit(IRIS)
+    with pytest.raises(
+        ValueError, match=r"clusters is 'nonsense', but it must be 'components' or 'handover'"
+    ):
+        IDAT(clusters="nonsense").fit(IRIS)
+    for params in ({"clusters": "nonsense"}, {"metric": "nonsense"}, {"max_nodes": 2}, {"max_nodes": 3.5}):
+        twin = model.copy().set_params(**params)
+        with pytest.raises(ValueError, match="it must be"):
+            twin.partial_fit(IRIS)
+        assert twin.n_samples_seen_ == 150
+        with pytest.raises(ValueError, match="it must be"):
+            IDAT(**params).partial_fit(IRIS)
+
+
+def test_the_metric_cannot_change_on_the_way():
+    model = IDAT(metric="capped").fit(IRIS)
+    with pytest.raises(ValueError, match=r"cannot change over.*call fit"):
+        model.set_params(metric="euclidean").partial_fit(IRIS)
+    assert model.set_params(metric="capped").partial_fit(IRIS).n_samples_seen_ == 300
+    assert model.set_params(metric="euclidean").fit(IRIS).n_samples_seen_ == 150

@@ -1,0 +1,372 @@
+"""Hand-over clusters in slow, plain Python: what the fast read-out is compared with.
+
+The first half adds to the specification of IDAT what hand-over clusters need while learning: a
+count of hand-overs per pair of nodes and, for the capped metric, a weight per feature. The second
+half is the read-out, a pure function of prototypes, usage, hand-overs and weights; one function
+per step. Nothing is imported from everclust, so a slip in one is not a slip in both.
+
+Notation: w{i,j} the hand-overs between nodes i and j, g_i all those of node i, G_c all those of
+group c, total the sum of all g. A gain of modularity is written times total, and a merge's times
+its square: both are whole numbers then, and every comparison of them is exact.
+"""
+
+import math
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from oracles import idat as oracle
+
+Pairs = dict[tuple[int, int], int]  # (i, j) with i < j; only positive counts are kept
+Point = Sequence[float] | np.ndarray
+Points = Sequence[Point] | np.ndarray
+
+NOT_A_CANDIDATE = -1
+LEAST_LINKED = 3
+MOST_PASSES = 100
+FINENESS = 10**12  # a move gains more than one part in so many
+
+
+# ---- While learning --------------------------------------------------------------------------
+
+
+class HandoverOracle(oracle.Oracle):
+    """IDAT that counts hand-overs, with or without the birth link and the capped metric."""
+
+    def __init__(self, *, birth: bool = True, capped: bool = False, **reading: Any) -> None:
+        super().__init__(**reading)
+        self.counts_births = birth
+        self.is_capped = capped
+        self.handover: Pairs = {}
+        self.feature_weight: list[float] = []
+        self.nearest: tuple[int, int] = (-1, -1)  # of the newest sample
+
+    def learn(self, x: Point) -> None:
+        if not self.feature_weight:
+            self.feature_weight = [1.0] * len(x)
+        super().learn(x)
+
+    def resonate(self, x: list[float]) -> None:
+        """Hand-over: the two nearest nodes count one, also if the second does not resonate.
+
+        Birth: a new node counts one with the node nearest to it.
+        """
+        n_before = len(self.prototype)
+        super().resonate(x)
+        first, second = self.nearest
+        if len(self.prototype) == n_before:
+            self.hand_over(first, second)
+        elif self.counts_births:
+            self.hand_over(n_before, first)
+
+    def nearest_two(self, x: list[float]) -> tuple[int, int]:
+        self.nearest = super().nearest_two(x)
+        return self.nearest
+
+    def hand_over(self, i: int, j: int) -> None:
+        ij = oracle.pair(i, j)
+        self.handover[ij] = self.handover.get(ij, 0) + 1
+
+    def keep_only(self, kept: list[int]) -> None:
+        """A dropped node takes its pairs with it; the indices of the others close up."""
+        super().keep_only(kept)
+        self.handover = between(self.handover, kept)
+
+    def distance(self, a: Point, b: Point) -> float:
+        return weighted_distance(a, b, self.feature_weight)
+
+    def distances(self, x: Point, points: Points) -> list[float]:
+        return weighted_distances(x, points, self.feature_weight)
+
+    def spread(self) -> float:
+        """The largest standard deviation of any weighted feature, not below the floor."""
+        if self.n_welford < 2:
+            return oracle.SCALE_FLOOR
+        variance = variances(self.m2, self.n_welford)
+        weighted = [weight * v for weight, v in zip(self.feature_weight, variance, strict=True)]
+        widest = max(math.sqrt(v) for v in weighted)
+        return widest if self.above(widest, oracle.SCALE_FLOOR) else oracle.SCALE_FLOOR
+
+    def recalibrate(self) -> None:
+        """Cap: new weights right after interval and vigilance, also when those were kept."""
+        super().recalibrate()
+        if self.is_capped:
+            self.feature_weight = capped_weights(self.feature_weight, self.m2, self.n_welford)
+
+    # ---- The answer --------------------------------------------------------------------------
+
+    def node_labels(self) -> list[int]:
+        return read_out(self.prototype, self.usage, self.handover, self.feature_weight)
+
+    def handover_predict(self, x: Point) -> int:
+        return predict(x, self.prototype, self.node_labels(), self.feature_weight)
+
+
+def variances(m2: Sequence[float], n: int) -> list[float]:
+    return [square_sum / (n - 1) for square_sum in m2]
+
+
+def capped_weights(weights: Sequence[float], m2: Sequence[float], n: int) -> list[float]:
+    """No feature may weigh more than the median of those that vary; without any, nothing changes."""
+    if n < 2 or not any(v > 0 for v in variances(m2, n)):
+        return list(weights)
+    variance = variances(m2, n)
+    cap = median([v for v in variance if v > 0])
+    return [min(1.0, cap / v) if v > 0 else 1.0 for v in variance]
+
+
+def median(values: Sequence[float]) -> float:
+    """The middle one, or the mean of the middle two."""
+    ordered = sorted(values)
+    half = len(ordered) // 2
+    if len(ordered) % 2 == 1:
+        return ordered[half]
+    return (ordered[half - 1] + ordered[half]) / 2
+
+
+def weighted_distance(a: Point, b: Point, weights: Sequence[float]) -> float:
+    total = 0.0
+    for j in range(len(a)):
+        difference = a[j] - b[j]
+        total += weights[j] * (difference * difference)
+    return math.sqrt(total)
+
+
+def weighted_distances(x: Point, points: Points, weights: Sequence[float]) -> list[float]:
+    """The same to many points at once, bit for bit: feature after feature, nothing is regrouped."""
+    columns = np.array(points, float).T.copy()
+    total = np.zeros(len(points))
+    for j in range(len(x)):
+        difference = x[j] - columns[j]
+        total += weights[j] * (difference * difference)
+    return np.sqrt(total).tolist()
+
+
+# ---- Read-out --------------------------------------------------------------------------------
+
+
+def read_out(prototype: Points, usage: Sequence[int], w: Pairs, weights: Sequence[float]) -> list[int]:
+    """The cluster of every node; nodes that are no candidates have none."""
+    base = candidates(usage)
+    linked = linked_nodes(w, base)
+    labels = [NOT_A_CANDIDATE] * len(usage)
+    if len(linked) < LEAST_LINKED:
+        for k in base:
+            labels[k] = 0
+        return labels
+    found = group_linked([prototype[k] for k in linked], between(w, linked), weights)
+    group = dict(zip(linked, found, strict=True))
+    for k in base:
+        # 5. Outside L the nearest in L decides; inside it is the node itself, whoever shares its place.
+        labels[k] = group[k if k in group else nearest_of(prototype[k], linked, prototype, weights)]
+    return labels
+
+
+def group_linked(y: Points, w: Pairs, weights: Sequence[float]) -> list[int]:
+    """2 to 4: the group of every linked node."""
+    finest = louvain(w, len(y))
+    if max(finest) == 0:
+        return finest
+    levels = merge_path(w, finest)
+    g = strengths(w, len(y))
+    return levels[choose_level([silhouette(y, g, level, weights) for level in levels])]
+
+
+# 1. Candidates, and the hand-overs among them.
+
+
+def candidates(usage: Sequence[int]) -> list[int]:
+    """1. B: the nodes used more than once, or all if there is none."""
+    nodes = range(len(usage))
+    return [k for k in nodes if usage[k] > 1] or list(nodes)
+
+
+def between(w: Pairs, nodes: Sequence[int]) -> Pairs:
+    """1. The pairs within `nodes`, each node called by its place among them."""
+    place = {node: i for i, node in enumerate(nodes)}
+    return {(place[i], place[j]): n for (i, j), n in w.items() if i in place and j in place}
+
+
+def strengths(w: Pairs, n: int) -> list[int]:
+    """1. g_i: all hand-overs of node i."""
+    g = [0] * n
+    for (i, j), count in w.items():
+        g[i] += count
+        g[j] += count
+    return g
+
+
+def linked_nodes(w: Pairs, base: Sequence[int]) -> list[int]:
+    """1. L: the candidates that share a hand-over with another candidate."""
+    g = strengths(between(w, base), len(base))
+    return [k for i, k in enumerate(base) if g[i] > 0]
+
+
+# 2. The finest answer.
+
+
+def louvain(w: Pairs, n: int) -> list[int]:
+    """2. Groups that hand over to each other more often than chance, numbered from 0 by label."""
+    nodes = list(range(n))
+    g = strengths(w, n)
+    group = nodes
+    level_w, level_g = w, g
+    while True:
+        alone = list(range(len(level_g)))
+        label = settle(level_w, level_g, alone)
+        if label == alone:
+            break
+        number = numbered(label)
+        group = [number[group[i]] for i in nodes]
+        level_w, level_g = aggregate(level_w, level_g, number)
+    return numbered(settle(w, g, group))
+
+
+def settle(w: Pairs, g: Sequence[int], label: Sequence[int]) -> list[int]:
+    """2. Passes over all nodes until none moves."""
+    label = list(label)
+    for _ in range(MOST_PASSES):
+        before = list(label)
+        for i in range(len(label)):
+            label[i] = best_group(i, w, g, label)
+        if label == before:
+            break
+    return label
+
+
+def best_group(i: int, w: Pairs, g: Sequence[int], label: Sequence[int]) -> int:
+    """2. Where node i goes: to the linked group with the largest gain, if it beats staying."""
+    shared = links(i, w, label)
+    total = sum(g)
+    own = label[i]
+
+    def gain(c: int) -> int:
+        others = sum(g[j] for j in range(len(g)) if j != i and label[j] == c)
+        return shared.get(c, 0) * total - g[i] * others
+
+    elsewhere = sorted(c for c in shared if c != own)
+    if not elsewhere:
+        return own
+    best = max(elsewhere, key=gain)  # the first of equals: the lowest label
+    return best if beats(gain(best), gain(own), total) else own
+
+
+def links(i: int, w: Pairs, label: Sequence[int]) -> dict[int, int]:
+    """2. w(i -> c) for every group that node i is linked with."""
+    shared: dict[int, int] = {}
+    for (j, k), count in w.items():
+        if i in (j, k):
+            other = k if i == j else j
+            shared[label[other]] = shared.get(label[other], 0) + count
+    return shared
+
+
+def beats(gain: int, stay: int, total: int) -> bool:
+    """2. Better by more than 1e-12, both given times total."""
+    return (gain - stay) * FINENESS > total
+
+
+def aggregate(w: Pairs, g: Sequence[int], number: Sequence[int]) -> tuple[Pairs, list[int]]:
+    """2. Groups become nodes. What they hold inside, a loop, shows in g alone."""
+    outer: Pairs = {}
+    for (i, j), count in w.items():
+        if number[i] != number[j]:
+            ab = oracle.pair(number[i], number[j])
+            outer[ab] = outer.get(ab, 0) + count
+    return outer, group_sums(g, number)
+
+
+def group_sums(g: Sequence[int], number: Sequence[int]) -> list[int]:
+    """G_c: the sum of g over each group."""
+    return [sum(g[i] for i in range(len(g)) if number[i] == c) for c in range(max(number) + 1)]
+
+
+def numbered(label: Sequence[int]) -> list[int]:
+    """Groups counted from 0 in the order of their labels."""
+    number = {c: k for k, c in enumerate(sorted(set(label)))}
+    return [number[c] for c in label]
+
+
+# 3. Coarser answers.
+
+
+def merge_path(w: Pairs, finest: Sequence[int]) -> list[list[int]]:
+    """3. The levels to be scored, finest first; merges that still gain come before the first."""
+    level = list(finest)
+    while max(level) > 1 and max(merge_gains(w, level).values()) > 0:
+        level = merged(level, best_merge(w, level))
+    levels = [level]
+    while max(level) > 1:
+        level = merged(level, best_merge(w, level))
+        levels.append(level)
+    return levels
+
+
+def merge_gains(w: Pairs, level: Sequence[int]) -> Pairs:
+    """3. e_ab - a_a a_b, times the square of total, for every pair of groups, linked or not, lowest first."""
+    g = strengths(w, len(level))
+    total = sum(g)
+    outer, sums = aggregate(w, g, level)
+    return {
+        (a, b): outer.get((a, b), 0) * total - sums[a] * sums[b] for a, b in combinations(range(len(sums)), 2)
+    }
+
+
+def best_merge(w: Pairs, level: Sequence[int]) -> tuple[int, int]:
+    """3. The pair with the largest value; of equals the lowest."""
+    gains = merge_gains(w, level)
+    return max(gains, key=lambda ab: gains[ab])
+
+
+def merged(level: Sequence[int], ab: tuple[int, int]) -> list[int]:
+    """3. The merged group takes place a; those after b move up."""
+    a, b = ab
+    return [a if c == b else c - (c > b) for c in level]
+
+
+# 4. The level.
+
+
+def centres(y: Points, g: Sequence[int], level: Sequence[int]) -> list[list[float]]:
+    """4. The mean node of each group, nodes weighing as much as they handed over."""
+    sums = group_sums(g, level)
+    centre = [[0.0] * len(y[0]) for _ in sums]
+    for i, c in enumerate(level):
+        for j in range(len(y[i])):
+            centre[c][j] += g[i] * y[i][j]
+    return [[value / total for value in point] for point, total in zip(centre, sums, strict=True)]
+
+
+def silhouette(y: Points, g: Sequence[int], level: Sequence[int], weights: Sequence[float]) -> float:
+    """4. How much nearer nodes are to their own centre than to the next, from -1 to 1."""
+    centre = centres(y, g, level)
+    score = 0.0
+    for i, own in enumerate(level):
+        away = weighted_distances(y[i], centre, weights)
+        inner = 0.0 if list(level).count(own) == 1 else away[own]
+        outer = min(away[c] for c in range(len(centre)) if c != own)
+        larger = max(inner, outer)
+        score += g[i] * ((outer - inner) / larger) if larger > 0 else 0.0
+    return score / sum(g)
+
+
+def choose_level(scores: Sequence[float]) -> int:
+    """4. The highest score; of equals the first, which is the finer."""
+    return max(range(len(scores)), key=lambda level: scores[level])
+
+
+# 5. and 6. The nearest node.
+
+
+def nearest_of(x: Point, nodes: Sequence[int], prototype: Points, weights: Sequence[float]) -> int:
+    """5, 6. The nearest of some nodes, given in ascending order; of equals the lowest."""
+    away = weighted_distances(x, np.asarray(prototype)[nodes], weights)
+    return nodes[away.index(min(away))]
+
+
+def predict(x: Point, prototype: Points, labels: Sequence[int], weights: Sequence[float]) -> int:
+    """6. The cluster of the nearest candidate, by plain distance."""
+    base = [k for k, label in enumerate(labels) if label != NOT_A_CANDIDATE]
+    return labels[nearest_of(x, base, prototype, weights)]

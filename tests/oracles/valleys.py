@@ -1,0 +1,264 @@
+"""Hand-over clusters with an eye for valleys in slow, plain Python, after docs/handover.md.
+
+Everything is computed anew from the definitions: nothing is updated, sorted or kept from one step to the
+next. Louvain and the geometry of levels are those of handover_oracle.
+"""
+
+import math
+from collections.abc import Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+from oracles import handover as slow
+from oracles import idat as oracle
+from oracles.handover import Pairs, Points
+
+UNKNOWN = -1
+MOST_NUMBERINGS, MOST_NODES = 3, 1000
+ROUNDING = 1e-9  # what differs by less is equal
+
+
+def read_out(
+    y: Points,
+    usage: Sequence[int],
+    w: Pairs,
+    weights: Sequence[float],
+    before: Sequence[int] | None = None,
+    share: float = 1.0,
+) -> list[int]:
+    """The cluster of every node; nodes that are no candidates have none.
+
+    `before`: the last answer; `share`: of the samples that it knew.
+    """
+    base = slow.candidates(usage)
+    linked = slow.linked_nodes(w, base)
+    labels = [slow.NOT_A_CANDIDATE] * len(usage)
+    if len(linked) < slow.LEAST_LINKED:
+        for k in base:
+            labels[k] = 0
+        return labels
+    position = [[value * math.sqrt(o) for value, o in zip(y[k], weights, strict=True)] for k in linked]
+    known = [UNKNOWN if before is None else before[k] for k in linked]
+    found = group_linked(position, slow.between(w, linked), known, share)
+    group = dict(zip(linked, found, strict=True))
+    for k in base:
+        labels[k] = group[k if k in group else slow.nearest_of(y[k], linked, y, weights)]
+    return labels
+
+
+def group_linked(y: Points, w: Pairs, before: Sequence[int], share: float) -> list[int]:
+    """Steps 1 to 3, the first two for several numberings of the nodes."""
+    levels: list[list[int]] = []
+    for turn in range(max(1, min(MOST_NUMBERINGS, MOST_NODES // len(y)))):
+        level = finest(y, w, turn)
+        if max(level) > 0:
+            levels += path(y, w, level)
+    if not levels:
+        return [0] * len(y)
+    g = slow.strengths(w, len(y))
+    seats = [seats_of(y, g, level) for level in levels]
+    best = slow.choose_level([mean(seat, g) for seat in seats])
+    if all(c == UNKNOWN for c in before):
+        return levels[best]
+    alike = slow.choose_level([likeness(before, level, g) for level in levels])
+    change = [a - b for a, b in zip(seats[best], seats[alike], strict=True)]
+    return levels[best if mean(change, g) > share * standard_error(change, g) else alike]
+
+
+# 1. Finest groups.
+
+
+def order_of(n: int, turn: int) -> list[int]:
+    """Nodes as they are numbered, or by the fractions of their multiples of the golden ratio."""
+    return sorted(range(n), key=lambda i: i if turn == 0 else i * (turn * (math.sqrt(5) - 1) / 2) % 1)
+
+
+def finest(y: Points, w: Pairs, turn: int) -> list[int]:
+    """Louvain in some order, and again inside of each group, until there is no clear valley."""
+    order = order_of(len(y), turn)
+    turned = {oracle.pair(i, j): count for (i, j), count in slow.between(w, order).items()}
+    found = slow.louvain(turned, len(y))
+    first = [found[order.index(k)] for k in range(len(y))]
+    waiting = [members(first, c) for c in range(max(first) + 1)]
+    done: list[list[int]] = []
+    while waiting:
+        nodes = waiting.pop(0)
+        part = split([y[k] for k in nodes], slow.between(w, nodes))
+        if max(part) == 0:
+            done.append(nodes)
+        else:
+            waiting += [[nodes[m] for m in members(part, c)] for c in range(max(part) + 1)]
+    return [next(c for c, nodes in enumerate(done) if k in nodes) for k in range(len(y))]
+
+
+def split(y: Points, w: Pairs) -> list[int]:
+    """Pieces with a clear valley between them, W + √Σw² < E; others hang together."""
+    if len(y) <= slow.LEAST_LINKED or min(slow.strengths(w, len(y))) == 0:
+        return [0] * len(y)
+    part = slow.louvain(w, len(y))
+    piece = list(range(max(part) + 1))
+    for a, b in combinations(range(len(piece)), 2):
+        across = crossing(w, part, a, b)
+        error = math.sqrt(sum(count**2 for count in across.values()))
+        if across and sum(across.values()) + error >= (1 - ROUNDING) * expected(y, w, part, a, b).plane:
+            piece = [piece[a] if c == piece[b] else c for c in piece]
+    number = {c: n for n, c in enumerate(dict.fromkeys(piece))}
+    return [number[piece[c]] for c in part]
+
+
+def members(level: Sequence[int], c: int) -> list[int]:
+    """Nodes of a group."""
+    return [k for k in range(len(level)) if level[k] == c]
+
+
+def crossing(w: Pairs, level: Sequence[int], a: int, b: int) -> Pairs:
+    """Hand-overs between two groups."""
+    return {(i, j): count for (i, j), count in w.items() if {level[i], level[j]} == {a, b}}
+
+
+# What would cross in one cloud.
+
+
+class Expected(NamedTuple):
+    """Hand-overs across a boundary if both sides were one homogeneous cloud."""
+
+    plane: float  # E
+    both: float  # E', the geometric mean of E and of the expectation by nodes at the boundary
+
+
+def expected(y: Points, w: Pairs, level: Sequence[int], a: int, b: int) -> Expected:
+    """The lesser of both sides."""
+    g = slow.strengths(w, len(y))
+    centre = slow.centres(y, g, level)
+    u = [q - p for p, q in zip(centre[a], centre[b], strict=True)]
+    length = math.sqrt(sum(value**2 for value in u))
+    u = [value / length if length > 0 else 0.0 for value in u]
+    x = [sum(p * q for p, q in zip(point, u, strict=True)) for point in y]
+    sides = [side(x, w, g, level, c) for c in (a, b)]
+    plane, per_node = (min(values) for values in zip(*sides, strict=True))
+    at_boundary = len({k for ij in crossing(w, level, a, b) for k in ij}) / 2
+    return Expected(plane, math.sqrt(plane * per_node * at_boundary))
+
+
+def side(x: Sequence[float], w: Pairs, g: Sequence[int], level: Sequence[int], c: int) -> tuple[float, float]:
+    """Hand-overs across a plane through group c, in the mean; and the same for each node at the plane."""
+    inside = {(i, j): count for (i, j), count in w.items() if level[i] == level[j] == c}
+    nodes = members(level, c)
+    if not inside:
+        return 0.0, 0.0
+    weight = sum(g[k] for k in nodes)
+    middle = sum(g[k] * x[k] for k in nodes) / weight
+    variance = sum(g[k] * (x[k] - middle) ** 2 for k in nodes) / weight
+    n_inside = sum(inside.values())
+    variance += sum(count * (x[i] - x[j]) ** 2 for (i, j), count in inside.items()) / n_inside / 12
+    total = sum(count * abs(x[i] - x[j]) for (i, j), count in inside.items())
+    reach = 0.0
+    for k in nodes:
+        around = [x[k], *(x[j if k == i else i] for i, j in inside if k in (i, j))]
+        reach += max(around) - min(around)
+    if variance == 0:
+        return 0.0, 0.0
+    return total / math.sqrt(12 * variance), 2 * total / reach if reach > 0 else 0.0
+
+
+# 2. Path.
+
+
+def path(y: Points, w: Pairs, level: Sequence[int]) -> list[list[int]]:
+    """All levels down to two groups. Crossings and expectations of unions are sums over the finest parts."""
+    parts = {
+        (a, b): (sum(across.values()), expected(y, w, level, a, b).both)
+        for a, b in combinations(range(max(level) + 1), 2)
+        if (across := crossing(w, level, a, b))
+    }
+    g = slow.strengths(w, len(y))
+    place = list(range(max(level) + 1))  # of every finest group
+    levels = [list(level)]
+    while len(set(place)) > 2:
+        a, b = best_merge(parts, slow.group_sums(g, level), place)
+        place = [a if c == b else c for c in place]
+        levels.append(slow.numbered([place[c] for c in level]))
+    return levels
+
+
+def best_merge(
+    parts: dict[tuple[int, int], tuple[int, float]], mass: Sequence[int], place: Sequence[int]
+) -> tuple[int, int]:
+    """The open pair that exceeds its expectation most, or else the least loss of modularity."""
+    places = sorted(set(place))
+    weight = {a: sum(m for m, c in zip(mass, place, strict=True) if c == a) for a in places}
+    opened: dict[tuple[int, int], float] = {}
+    gains: dict[tuple[int, int], float] = {}
+    for a, b in combinations(places, 2):
+        between = [value for (p, q), value in parts.items() if {place[p], place[q]} == {a, b}]
+        W, E = sum(count for count, _ in between), sum(e for _, e in between)
+        gains[a, b] = W - weight[a] * weight[b] / sum(mass)
+        if W > (1 + ROUNDING) * E:
+            opened[a, b] = W - E
+    choice = opened or gains
+    return max(choice, key=lambda ab: choice[ab])
+
+
+# 3. Level.
+
+
+def seats_of(y: Points, g: Sequence[int], level: Sequence[int]) -> list[float]:
+    """(b - a)/max(a, b) of every node; b from itself or from its mirror image in the centre."""
+    centre = slow.centres(y, g, level)
+    seats = []
+    for i, own in enumerate(level):
+        inner = 0.0 if list(level).count(own) == 1 else math.dist(y[i], centre[own])
+        mirrored = [2 * middle - value for middle, value in zip(centre[own], y[i], strict=True)]
+        others = [point for c, point in enumerate(centre) if c != own]
+        outer = min(math.dist(place, point) for place in (y[i], mirrored) for point in others)
+        seats.append((outer - inner) / max(inner, outer) if max(inner, outer) > 0 else 0.0)
+    return seats
+
+
+def mean(values: Sequence[float], g: Sequence[int]) -> float:
+    """Weighted with g."""
+    return sum(v * m for v, m in zip(values, g, strict=True)) / sum(g)
+
+
+def standard_error(values: Sequence[float], g: Sequence[int]) -> float:
+    """Of the mean weighted with g."""
+    middle = mean(values, g)
+    return math.sqrt(sum((m * (v - middle)) ** 2 for v, m in zip(values, g, strict=True))) / sum(g)
+
+
+def likeness(before: Sequence[int], level: Sequence[int], g: Sequence[int]) -> float:
+    """Hand-overs of nodes that stay with the largest part of their group, seen from either side."""
+    common: dict[tuple[int, int], int] = {}
+    for old, new, count in zip(before, level, g, strict=True):
+        if old != UNKNOWN:
+            common[old, new] = common.get((old, new), 0) + count
+    total = 0
+    for end in (0, 1):
+        for c in {pair[end] for pair in common}:
+            total += max(count for pair, count in common.items() if pair[end] == c)
+    return total
+
+
+# 5. Samples.
+
+
+def vote(nodes: Points, clusters: Sequence[int], voice: Sequence[float], x: Sequence[float]) -> int:
+    """The cluster for which the nearest of these nodes vote."""
+    n_asked = min(len(nodes), 1 + math.ceil(math.log2(len(nodes))))
+    near = sorted((math.dist(node, x), k) for k, node in enumerate(nodes))[:n_asked]
+    if near[0][0] == 0:
+        return clusters[near[0][1]]
+    votes = {clusters[k]: 0.0 for _, k in near}
+    for away, k in near:
+        votes[clusters[k]] += voice[k] * (near[-1][0] / away - 1)
+    return max(votes, key=lambda c: votes[c])  # the first of equals, and they are in the order of distance
+
+
+def voices(w: Pairs, clusters: Sequence[int]) -> list[float]:
+    """Share of every node's hand-overs that stay in its cluster."""
+    found = []
+    for k, cluster in enumerate(clusters):
+        mine = {sum(ends) - k: count for ends, count in w.items() if k in ends}
+        inside = sum(count for other, count in mine.items() if clusters[other] == cluster)
+        found.append(inside / sum(mine.values()) if mine else 1.0)
+    return found

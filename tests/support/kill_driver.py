@@ -1,0 +1,122 @@
+"""Start runs of the command line, kill them, and start them again until they are through.
+
+A process of its own, in which everything is imported and compiled, forks one run after the other: so a run
+starts within milliseconds, and is killed while it learns, answers and writes, not while it is imported. What
+the test asks for comes as JSON on the command line, what happened goes out as JSON.
+"""
+
+import json
+import os
+import random
+import signal
+import sys
+import time
+import traceback
+from pathlib import Path
+
+import numpy as np
+
+from everclust import IDAT
+from everclust.cli.stream import app
+from everclust.stream import run as run_module
+
+RENAMES = (
+    "before the rename of a checkpoint",
+    "after the rename of a checkpoint",
+    "before a file is replaced",
+)
+
+
+def child(arguments: list[str], stdin: str | None, ready: int, deadly: str | None, at: int) -> None:
+    """Run the command; say when the first rows are learnt; die by oneself at a certain rename."""
+    if stdin is not None:
+        os.dup2(os.open(stdin, os.O_RDONLY), 0)
+    take_in = run_module._take_in
+
+    def taking_in(job, block):
+        take_in(job, block)
+        os.write(ready, b".")
+
+    run_module._take_in = taking_in
+    if deadly is not None:
+        die_at_rename(deadly, at)
+    app([str(argument) for argument in arguments])
+
+
+def die_at_rename(deadly: str, at: int) -> None:
+    name = "replace" if deadly == RENAMES[2] else "rename"
+    original, calls = getattr(os, name), [0]
+
+    def deadly_rename(*places):
+        calls[0] += 1
+        if calls[0] == at and deadly != RENAMES[1]:
+            os.kill(os.getpid(), signal.SIGKILL)
+        original(*places)
+        if calls[0] == at:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    setattr(os, name, deadly_rename)
+
+
+def attempt(arguments, stdin, longest, deadly=None, at=1):
+    """(exit code or minus signal, seconds from the first learnt rows to the end)."""
+    reading, writing = os.pipe()
+    process = os.fork()
+    if process == 0:
+        os.close(reading)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        try:
+            child(arguments, stdin, writing, deadly, at)
+        except SystemExit as leaving:
+            os._exit(leaving.code or 0)
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(99)
+    os.close(writing)
+    learnt = os.read(reading, 1)
+    started = time.monotonic()
+    if learnt and longest is not None and deadly is None:
+        time.sleep(random.uniform(0.0, longest))
+        os.kill(process, signal.SIGKILL)
+    status = os.waitpid(process, 0)[1]
+    os.close(reading)
+    return os.waitstatus_to_exitcode(status), time.monotonic() - started
+
+
+def main() -> None:
+    """Let one run end by itself, then others be killed; compare what they leave."""
+    wish = json.loads(sys.argv[1])
+    random.seed(wish["seed"])
+    IDAT().partial_fit(np.random.default_rng(0).normal(size=(2_000, 4))).predict(np.zeros((1, 4)))
+    os.chdir(wish["folder"])
+    stdin = wish["stdin"]
+    code, seconds = attempt(fill(wish["command"], "whole"), stdin, None)
+    assert code == 0, code
+    kills: dict[str, int] = {}
+    n_rounds, n_kills = 0, 0
+    while n_kills < wish["kills"]:
+        n_rounds += 1
+        name = f"killed{n_rounds}"  # each round has folders, groups and clients of its own
+        while True:
+            deadly = random.choice(RENAMES) if random.random() < 0.4 else None
+            deadly = deadly if n_kills < wish["kills"] else None
+            longest = seconds * 0.25 if n_kills < wish["kills"] else None
+            code, _ = attempt(fill(wish["command"], name), stdin, longest, deadly, random.randint(1, 4))
+            if code == 0:
+                break
+            assert code == -signal.SIGKILL, code
+            n_kills += 1
+            kills[deadly or "at a random moment"] = kills.get(deadly or "at a random moment", 0) + 1
+        for result in wish["results"]:
+            whole, killed = Path(result.replace("RUN", "whole")), Path(result.replace("RUN", name))
+            assert whole.read_bytes() == killed.read_bytes(), f"{killed} differs from {whole}"
+    print(json.dumps({"kills": kills, "rounds": n_rounds, "seconds": seconds}))  # noqa: T201
+
+
+def fill(words, name):
+    return [word.replace("RUN", name) for word in words]
+
+
+if __name__ == "__main__":
+    main()
