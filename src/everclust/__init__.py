@@ -5,13 +5,26 @@ from typing import TYPE_CHECKING, Any
 from .estimators.idat import IDAT, load
 from .feed import learn
 from .history import History
+from .model.events import Event
+from .model.snapshot import Snapshot
 from .version import __version__
 
 if TYPE_CHECKING:
     from .live_page import live
     from .view import HistoryDisplay, TopologyDisplay
 
-__all__ = ["IDAT", "History", "HistoryDisplay", "TopologyDisplay", "__version__", "learn", "live", "load"]
+__all__ = [
+    "IDAT",
+    "Event",
+    "History",
+    "HistoryDisplay",
+    "Snapshot",
+    "TopologyDisplay",
+    "__version__",
+    "learn",
+    "live",
+    "load",
+]
 
 _PLOTS = ("HistoryDisplay", "TopologyDisplay")
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from everclust import History
-from everclust.cli.progress import sentence as event_in_words
+from everclust.model.events import Event
 from everclust.text import quantity
 
 
@@ -37,10 +37,19 @@ def test_columns(folder, call, sentence):
         ("gone", [3], [], [1200], "3 is gone (1,200 samples)"),
         ("merged", [1, 2], [1], [40], "1 and 2 merged into 1 (40 samples)"),
         ("split", [1], [1, 4], [1500, 1], "1 split into 1 and 4 (1,500 and 1 samples)"),
+        ("split", [5], [5, 101, 102], [4, 2, 1], "5 split into 5, 101 and 102 (4, 2 and 1 samples)"),
     ],
 )
 def test_events(kind, before, after, sizes, said):
-    assert event_in_words({"kind": kind, "before": before, "after": after, "sizes": sizes}) == said
+    event = Event(7, kind, tuple(before), tuple(after), tuple(sizes), (0.5,))
+    assert str(event) == f"sample 7: {said}"
+    assert (event.text, event.to_dict()["text"]) == (said, said)
+
+
+def test_events_of_many_clusters_name_the_first_few():
+    event = Event(1000, "merged", tuple(range(8)), (0,), (9, *[1] * 7), (0.5,))
+    merged = "0, 1, 2, 3, 4 and 3 more merged into 0 (9, 1, 1, 1, 1 and 3 more samples)"
+    assert str(event) == f"sample 1,000: {merged}"
 
 
 def test_the_only_checkpoint_is_broken(folder, call, sentence):

@@ -295,16 +295,6 @@ def test_sizes_and_centres_are_those_of_the_moment():
                 np.testing.assert_allclose(event.centre, expected, rtol=1e-12)
 
 
-def test_events_read_well():
-    event = everclust.model.events.Event
-    assert str(event(7, "born", (), (0,), (4,), (0.5,))) == "sample 7: 0 is born"
-    assert str(event(7, "gone", (8,), (), (4,), (0.5,))) == "sample 7: 8 is gone"
-    assert str(event(7, "merged", (10, 12), (10,), (4, 2), (0.5,))) == "sample 7: 10 and 12 merged into 10"
-    assert str(event(7, "split", (5,), (5, 101, 102), (4, 2, 1), (0.5,))) == (
-        "sample 7: 5 split into 5, 101 and 102"
-    )
-
-
 def test_what_is_remembered_is_bounded_whatever_the_batches(monkeypatch):
     monkeypatch.setattr(everclust.model.events, "MOST_LINES", 20)
     X = outliers(np.random.default_rng(5), 200 if PLAIN else 2000, 2)

@@ -93,7 +93,7 @@ class Sentences:
     def write(self, events: Sequence[dict[str, Any]]) -> None:
         """Say some more."""
         for event in events:
-            typer.echo(f"sample {event['sample']:,}: {sentence(event)}")
+            typer.echo(f"sample {event['sample']:,}: {event['text']}")
 
     def mark(self) -> None:
         """What is said is said."""
@@ -106,17 +106,3 @@ class Sentences:
 
     def let_go(self) -> None:
         """Something went wrong."""
-
-
-def sentence(event: dict[str, Any]) -> str:
-    """An event in words, with the sizes of what came of it."""
-    before, after = (" and ".join(map(str, event[name])) for name in ("before", "after"))
-    *others, last = event["sizes"]
-    sizes = " and ".join(
-        [*(f"{n:,}" for n in others), quantity(last, "samples" if others else "sample", "samples")]
-    )
-    if event["kind"] == "gone":
-        return f"{before} is gone ({sizes})"
-    if event["kind"] == "born":
-        return f"{after} is born ({sizes})"
-    return f"{before} {event['kind']} into {after} ({sizes})"

@@ -132,7 +132,7 @@ class Watcher:
         self.counts = self.counts + counted(picture.events)  # never changed in place: viewers read it
         most = MOST_OF_THE_PAST if self.picture is None else MOST_AT_ONCE
         for event in headlines(picture.events, most):
-            self.events.add(list(event))
+            self.events.add([*event[:-1], event.words(), event.centre])
 
     def _watch(self) -> None:
         while not self.stopped:

@@ -2,14 +2,14 @@
 
 An id never changes its meaning and is never used again. When clusters join, the one with the larger
 usage keeps its id; when one splits, its largest part does. The core decides about connected components
-at the very sample at which they change (core/lineage.py); about hand-over clusters it is decided at every
-thousandth sample (succession.py).
+at the very sample at which they change (core/cluster_ids.py); about hand-over clusters it is decided at every
+thousandth sample (matching.py).
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, takewhile
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ from ..core.cluster_ids import BORN, GONE, MERGED, SPLIT
 
 KINDS = {GONE: "gone", SPLIT: "split", MERGED: "merged", BORN: "born"}
 MOST_LINES = 20_000  # that are remembered: a birth or an end is one, a split or a merger at least two
+MOST_NAMED = 5  # clusters in a sentence
 Page = tuple[np.ndarray, np.ndarray]  # lines, and the centres they refer to
 
 
@@ -43,7 +44,7 @@ class Event(NamedTuple):
     --------
     >>> from everclust.model.events import Event
     >>> print(Event(70, "split", (5,), (5, 101), (30, 12), (0.5, 0.1)))
-    sample 70: 5 split into 5 and 101
+    sample 70: 5 split into 5 and 101 (30 and 12 samples)
     """
 
     sample: int
@@ -54,18 +55,47 @@ class Event(NamedTuple):
     centre: tuple[float, ...]
 
     def __str__(self) -> str:
-        return f"sample {self.sample}: {self._happening()}"
+        return f"sample {self.sample:,}: {self.text}"
 
-    def _happening(self) -> str:
-        if self.kind == "split":
-            return f"{self.before[0]} split into {_listed(self.after)}"
-        if self.kind == "merged":
-            return f"{_listed(self.before)} merged into {self.after[0]}"
-        return f"{self.before[0]} is gone" if self.kind == "gone" else f"{self.after[0]} is born"
+    @property
+    def text(self) -> str:
+        """The event in words, the same on the terminal, in logs and on the live page."""
+        return "".join(map(str, self.words()))
+
+    def words(self) -> list[int | str]:
+        """The sentence in pieces; integers are ids of clusters."""
+        if self.kind == "born":
+            happened = [self.after[0], " is born"]
+        elif self.kind == "gone":
+            happened = [self.before[0], " is gone"]
+        else:
+            happened = [*_listed(self.before), f" {self.kind} into ", *_listed(self.after)]
+        sizes = "".join(map(str, _listed([f"{size:,}" for size in self.sizes])))
+        return [*happened, f" ({sizes} {'sample' if self.sizes == (1,) else 'samples'})"]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The event as plain JSON, with its sentence as `text`."""
+        return {
+            "sample": int(self.sample),
+            "kind": self.kind,
+            "before": [int(k) for k in self.before],
+            "after": [int(k) for k in self.after],
+            "sizes": [int(n) for n in self.sizes],
+            "centre": [float(x) for x in self.centre],
+            "text": self.text,
+        }
 
 
-def _listed(ids: tuple[int, ...]) -> str:
-    return ", ".join(map(str, ids[:-1])) + f" and {ids[-1]}"
+def _listed(items: Sequence[int | str]) -> list[int | str]:
+    """`1, 2 and 3` in pieces; of many, the first few are named."""
+    shown = list(items[:MOST_NAMED])
+    if len(items) > MOST_NAMED:
+        return [*_separated(shown), f" and {len(items) - MOST_NAMED} more"]
+    return [*_separated(shown[:-1]), " and ", shown[-1]] if len(shown) > 1 else shown
+
+
+def _separated(items: list[int | str]) -> list[int | str]:
+    return [piece for item in items for piece in (", ", item)][1:]
 
 
 class Chronicle:

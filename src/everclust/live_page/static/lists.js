@@ -107,23 +107,11 @@ export class EventLog {
     this.summary.title = "Since this page is served. When more happens than can be read, the weightiest are listed.";
   }
 
-  #line([sample, kind, before, after, sizes], isNews) {
-    const words = element("span", {}, ...this.#sentence(kind, before, after));
-    return element("li", { class: isNews ? "new" : "", "data-kind": kind, title: `sizes: ${sizes.map(count).join(", ")}` },
-      element("span", { class: "sample" }, count(sample)), words);
-  }
-
-  #sentence(kind, before, after) {
-    if (kind === "born") return [this.#id(after[0]), " is born"];
-    if (kind === "gone") return [this.#id(before[0]), " is gone"];
-    if (kind === "merged") return [...this.#ids(before), " merged into ", this.#id(after[0])];
-    return [this.#id(before[0]), " split into ", ...this.#ids(after)];
-  }
-
-  #ids(ids) {
-    const shown = ids.slice(0, 5).map((id) => this.#id(id));
-    const listed = shown.flatMap((one, k) => (k === 0 ? [one] : [k === ids.length - 1 ? " and " : ", ", one]));
-    return ids.length > 5 ? [...listed, element("span", { class: "many" }, ` and ${ids.length - 5} more`)] : listed;
+  // The server words the event; integers among the words are ids.
+  #line([sample, kind, , , , words], isNews) {
+    const sentence = element("span", {}, ...words.map((word) => (typeof word === "number" ? this.#id(word) : word)));
+    return element("li", { class: isNews ? "new" : "", "data-kind": kind },
+      element("span", { class: "sample" }, count(sample)), sentence);
   }
 
   #id(id) {

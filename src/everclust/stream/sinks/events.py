@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from ...model.events import Event
 from .append_file import GrowingFile
 from .webhook import Webhook
 
@@ -42,25 +43,12 @@ def open_event_sink(url: str) -> EventSink:
     return EventFile(url)
 
 
-def as_dict(event: Any, number: int) -> dict[str, Any]:
-    """An event as plain JSON; sample and number together name it for ever."""
-    return {
-        "sample": int(event.sample),
-        "number": number,
-        "kind": event.kind,
-        "before": [int(k) for k in event.before],
-        "after": [int(k) for k in event.after],
-        "sizes": [int(n) for n in event.sizes],
-        "centre": [float(x) for x in event.centre],
-    }
-
-
-def numbered(events: Sequence[Any]) -> list[dict[str, Any]]:
-    """Events of one sample are numbered from 0."""
+def numbered(events: Sequence[Event]) -> list[dict[str, Any]]:
+    """Events as plain JSON; those of one sample are numbered from 0: sample and number identify an event."""
     found: list[dict[str, Any]] = []
     for event in events:
         same = bool(found) and found[-1]["sample"] == event.sample
-        found.append(as_dict(event, found[-1]["number"] + 1 if same else 0))
+        found.append({**event.to_dict(), "number": found[-1]["number"] + 1 if same else 0})
     return found
 
 
