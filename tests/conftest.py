@@ -13,7 +13,7 @@ from sklearn.datasets import load_iris
 
 from everclust.core.learn import learn
 from everclust.core.serialise import restore
-from everclust.core.state import clock_of, copy
+from everclust.core.state import copy, scalars_of
 from support.jit_mode import PLAIN
 from support.paths import DATA_FOLDERS
 
@@ -87,7 +87,7 @@ def model() -> Callable[..., Any]:
             "scale": np.array(fields.pop("scale", zeros + 1.0), float),
             "active": np.array(fields.pop("active", zeros), bool),
             "idle": np.array(fields.pop("idle", zeros), np.int64),
-            "gain": np.array(fields.pop("gain", zeros), np.int64),
+            "activity": np.array(fields.pop("activity", zeros), np.int64),
             "mean": np.zeros(n_features) if mean is None else np.array(mean, float),
             "square_sum": np.zeros(n_features) if square_sum is None else np.array(square_sum, float),
             "window": np.array(window, float).reshape(-1, n_features),
@@ -124,7 +124,7 @@ def winners() -> Callable[..., np.ndarray]:
 
     def search(state, X):
         state = copy(state)
-        clock = clock_of(state)
+        clock = scalars_of(state)
         # Everything resonates, and neither maintenance nor recalibration is due.
         clock.vigilance, clock.interval, clock.n_seen, clock.since_recalibration = 0.0, 3, 3001, 0
         state.node["scale"] = state.node["scale"].max() * 1234.5

@@ -4,17 +4,18 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits, load_iris
 
-from everclust.core import variants as readings
+from everclust.core import variants
+from everclust.core.invariants import check
 from everclust.core.learn import learn
 from everclust.core.readout import candidates, components
-from everclust.core.state import CLOCK, NODE, PAIR, SEAT, State, check, clock_of, copy, new_state
+from everclust.core.state import CLOCK, NODE, PAIR, SEAT, State, copy, new_state, scalars_of
 
 
-def watched(X, reading=readings.PUBLISHED):
+def watched(X, variant=variants.PUBLISHED):
     """Learn one by one, checking; yields the state after every sample."""
-    state = new_state(X.shape[1], reading)
+    state = new_state(X.shape[1], variant)
     for i in range(len(X)):
-        state = learn(state, np.ascontiguousarray(X[i : i + 1], dtype=float), reading)
+        state = learn(state, np.ascontiguousarray(X[i : i + 1], dtype=float), variant)
         check(state)
         yield state
 
@@ -26,22 +27,22 @@ def test_real_streams(load, by_class):
     order = np.random.default_rng(0).permutation(len(data.data))
     if by_class:
         order = np.argsort(data.target, kind="stable")
-    n_seen = [clock_of(state).n_seen for state in watched(data.data[order])]
+    n_seen = [scalars_of(state).n_seen for state in watched(data.data[order])]
     assert n_seen == list(range(1, len(order) + 1))
 
 
 @pytest.mark.parametrize(
-    "reading",
+    "variant",
     [
-        readings.PRINTED_EVIDENCE,
-        readings.WITHOUT_GROWTH,
-        readings.WITHOUT_SHRINKING,
-        readings.WITHOUT_BOTH,
-        readings.starting_at(100),
+        variants.PRINTED_EVIDENCE,
+        variants.WITHOUT_GROWTH,
+        variants.WITHOUT_SHRINKING,
+        variants.WITHOUT_BOTH,
+        variants.starting_at(100),
     ],
 )
-def test_other_readings(reading):
-    for _ in watched(np.random.default_rng(0).normal(size=(400, 2)), reading):
+def test_other_readings(variant):
+    for _ in watched(np.random.default_rng(0).normal(size=(400, 2)), variant):
         pass
 
 
@@ -52,15 +53,15 @@ def test_a_long_stream_outgrows_and_drops_everything():
     X = centre[np.arange(4000) * 12 // 4000] + rng.normal(size=(4000, 4))
     largest_window, n_drops, n_retired, before = 0, 0, 0, (0, 0)
     for state in watched(X):
-        clock = clock_of(state)
-        largest_window = max(largest_window, int(clock.window_size))
-        n_drops += clock.n_nodes < before[0]
-        n_retired += clock.n_active < before[1]
-        before = (clock.n_nodes, clock.n_active)
+        scalars = scalars_of(state)
+        largest_window = max(largest_window, int(scalars.window_size))
+        n_drops += scalars.n_nodes < before[0]
+        n_retired += scalars.n_active < before[1]
+        before = (scalars.n_nodes, scalars.n_active)
     assert len(state.node) > 64
-    assert len(state.seat) > 64
+    assert len(state.slot) > 64
     assert len(state.pair) > 64
-    assert clock.n_pairs > 32
+    assert scalars.n_pairs > 32
     assert largest_window > 64
     assert n_drops > 10
     assert n_retired > 10
@@ -70,18 +71,20 @@ def test_consequences_of_the_published_reading():
     rng = np.random.default_rng(2)
     X = np.repeat(6 * rng.normal(size=(5, 2)), 150, axis=0) + rng.normal(size=(750, 2))
     for state in watched(X):
-        clock = clock_of(state)
-        node = state.node[: clock.n_nodes]
+        scalars = scalars_of(state)
+        node = state.node[: scalars.n_nodes]
         component = components(state)
         in_use = component[node["active"]]
         # Inactive nodes are isolated, so that components add up.
         n_inactive = int((~node["active"]).sum())
         assert (
-            clock.n_nodes - clock.n_joins == len(np.unique(component)) == len(np.unique(in_use)) + n_inactive
+            scalars.n_nodes - scalars.n_joins
+            == len(np.unique(component))
+            == len(np.unique(in_use)) + n_inactive
         )
         # A node used once has neither an edge nor evidence.
-        assert (node["seat"][node["usage"] == 1] == -1).all()
-        assert len(candidates(state)) == (clock.n_active or clock.n_nodes)
+        assert (node["slot"][node["usage"] == 1] == -1).all()
+        assert len(candidates(state)) == (scalars.n_active or scalars.n_nodes)
 
 
 # ---- Nothing is broken unnoticed ----
@@ -94,8 +97,8 @@ def sound():
     X = np.random.default_rng(0).permutation(X + np.random.default_rng(1).normal(size=X.shape))
     best = None
     for state in watched(X):
-        clock = clock_of(state)
-        if min(clock.n_edges, clock.n_loose, clock.n_touched) > 1:
+        scalars = scalars_of(state)
+        if min(scalars.n_edges, scalars.n_loose, scalars.n_touched) > 1:
             best = copy(state)
     assert best is not None
     return best
@@ -111,30 +114,30 @@ def become(value):
 
 # (array, field, which row, what becomes of it, what is said)
 BROKEN = [
-    ("clock", "n_seen", 0, become(1), "two per sample"),
-    ("clock", "interval", 0, become(1), "interval"),
-    ("clock", "vigilance", 0, become(1.5), "vigilance"),
-    ("clock", "vigilance", 0, become(np.nan), "vigilance"),
-    ("clock", "cluster_ratio", 0, become(-0.1), "cluster ratio"),
-    ("clock", "cluster_ratio", 0, become(np.nan), "cluster ratio"),
-    ("clock", "n_nodes", 0, add(1), "used at least once"),
-    ("clock", "n_active", 0, add(1), "active"),
-    ("clock", "n_touched", 0, add(-1), "gains"),
-    ("clock", "used_nodes", 0, add(1), "usage sums"),
-    ("clock", "used_usage", 0, add(1), "usage sums"),
-    ("clock", "widest", 0, become(1e9), "widest"),
-    ("clock", "window_size", 0, become(1000), "window"),
-    ("clock", "n_seats", 0, add(1), "every seat is taken"),
-    ("clock", "n_pairs", 0, add(1), "two different seats"),
-    ("clock", "n_edges", 0, add(-1), "edges are listed once"),
-    ("clock", "n_loose", 0, add(-1), "without an edge are listed"),
-    ("clock", "n_joins", 0, add(1), "joins"),
-    ("clock", "evident_pairs", 0, add(1), "evidence sums"),
-    ("clock", "total_evidence", 0, add(1), "evidence sums"),
-    ("clock", "n_born", 0, become(0), "births rise"),
-    ("clock", "change", 0, become(1), "left to be recognised"),
-    ("clock", "next_cluster", 0, become(0), "ids are different and were given"),
-    ("clock", "next_community", 0, become(-1), "communities were given"),
+    ("scalars", "n_seen", 0, become(1), "two per sample"),
+    ("scalars", "interval", 0, become(1), "interval"),
+    ("scalars", "vigilance", 0, become(1.5), "vigilance"),
+    ("scalars", "vigilance", 0, become(np.nan), "vigilance"),
+    ("scalars", "cluster_ratio", 0, become(-0.1), "cluster ratio"),
+    ("scalars", "cluster_ratio", 0, become(np.nan), "cluster ratio"),
+    ("scalars", "n_nodes", 0, add(1), "used at least once"),
+    ("scalars", "n_active", 0, add(1), "active"),
+    ("scalars", "n_touched", 0, add(-1), "gains"),
+    ("scalars", "used_nodes", 0, add(1), "usage sums"),
+    ("scalars", "used_usage", 0, add(1), "usage sums"),
+    ("scalars", "widest", 0, become(1e9), "widest"),
+    ("scalars", "window_size", 0, become(1000), "window"),
+    ("scalars", "n_slots", 0, add(1), "every seat is taken"),
+    ("scalars", "n_pairs", 0, add(1), "two different seats"),
+    ("scalars", "n_edges", 0, add(-1), "edges are listed once"),
+    ("scalars", "n_loose", 0, add(-1), "without an edge are listed"),
+    ("scalars", "n_joins", 0, add(1), "joins"),
+    ("scalars", "evident_pairs", 0, add(1), "evidence sums"),
+    ("scalars", "total_evidence", 0, add(1), "evidence sums"),
+    ("scalars", "n_born", 0, become(0), "births rise"),
+    ("scalars", "change", 0, become(1), "left to be recognised"),
+    ("scalars", "next_cluster", 0, become(0), "ids are different and were issued"),
+    ("scalars", "next_community", 0, become(-1), "ids of communities were issued"),
     ("node", "usage", "in use", become(0), "used at least once"),
     ("node", "usage", "in use", add(1), "usage sums"),
     ("node", "scale", "in use", become(-1.0), "scales"),
@@ -142,20 +145,20 @@ BROKEN = [
     ("node", "active", "in use", become(False), "active"),
     ("node", "idle", "in use", become(2), "idle"),
     ("node", "idle", "not in use", become(1), "idle"),
-    ("node", "gain", "in use", become(-1), "gains"),
+    ("node", "activity", "in use", become(-1), "gains"),
     ("node", "seat", "in use", become(-1), "seat"),
     ("node", "seat", "used once", become(0), "used once have no seat"),
     ("node", "touched", 0, add(1), "gains"),
-    ("node", "last_won", "in use", add(10**6), "nobody won a sample"),
-    ("node", "last_won", "in use", become(-1), "nobody won a sample"),
-    ("node", "community", "in use", become(0), "communities were given"),
+    ("node", "last_won", "in use", add(10**6), "no node won a sample"),
+    ("node", "last_won", "in use", become(-1), "no node won a sample"),
+    ("node", "community", "in use", become(0), "ids of communities were issued"),
     ("node", "birth", 0, become(2**40), "births rise"),
     ("handover", "a", "counted", become(-1), "hand-overs are of nodes"),
     ("handover", "b", "counted", become(2**40), "hand-overs are of nodes"),
     ("handover", "b", "counted", become(0), "hand-overs are counted once"),
     ("handover", "count", "counted", add(2**40), "hands over once"),
     ("handover", "count", "counted", become(0), "hand-overs are counted once"),
-    ("clock", "n_handovers", 0, add(1), "hand-overs are counted once"),
+    ("scalars", "n_handovers", 0, add(1), "hand-overs are counted once"),
     ("seat", "node", 0, add(1), "seats and nodes"),
     ("seat", "degree", 0, add(1), "degrees"),
     ("seat", "parent", 0, become(1), "parents come before|joins"),
@@ -165,7 +168,7 @@ BROKEN = [
     ("seat", "home", "loose", become(-1), "at home in a cluster"),
     ("seat", "home", "loose", add(1), "homes are roots"),
     ("seat", "cluster", "home", become(-1), "homes are roots, and have an id"),
-    ("seat", "cluster", "home", become(10**6), "ids are different and were given"),
+    ("seat", "cluster", "home", become(10**6), "ids are different and were issued"),
     ("pair", "b", "edge", become(0), "two different seats"),
     ("pair", "evidence", "edge", become(0), "edges have evidence"),
     ("pair", "evidence", "edge", add(1), "evidence sums"),
@@ -184,8 +187,8 @@ NOT_LOOKED_AT = {
     "unit",
     "stretch",
     "strays",
-    "n_lines",
-    "n_centres",
+    "n_events",
+    "n_event_centres",
     "provisional",
     "changed",
     "since",
@@ -223,16 +226,16 @@ def test_every_field_is_broken_once():
 
 def test_every_broken_rule_is_named(sound):
     state = copy(sound)
-    clock_of(state).vigilance = -1
-    clock_of(state).n_joins += 1
+    scalars_of(state).vigilance = -1
+    scalars_of(state).n_joins += 1
     with pytest.raises(ValueError, match=r"contradicts itself: .*joins are right; .*vigilance are in range"):
         check(state)
 
 
 def row_of(state, row):
     """A row by what it is to be like."""
-    clock = clock_of(state)
-    node = state.node[: clock.n_nodes]
+    scalars = scalars_of(state)
+    node = state.node[: scalars.n_nodes]
     if row == "counted":
         return int(np.flatnonzero(state.handover["count"])[0])
     if row == "in use":
@@ -242,9 +245,9 @@ def row_of(state, row):
     if row == "used once":
         return int(np.flatnonzero(node["usage"] == 1)[0])
     if row == "home":
-        return int(np.flatnonzero(state.seat["cluster"][: clock.n_seats] >= 0)[0])
+        return int(np.flatnonzero(state.slot["cluster"][: scalars.n_slots] >= 0)[0])
     if row == "loose":
-        return int(state.seat["loose"][0])
+        return int(state.isolated[0])
     if row == "edge":
-        return int(state.pair["edge"][0])
+        return int(state.edge[0])
     return row

@@ -6,24 +6,24 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from everclust.core import variants as readings
+from everclust.core import variants
+from everclust.core.invariants import check
 from everclust.core.learn import learn
 from everclust.core.readout import assign, components, read_out
 from everclust.core.serialise import export
-from everclust.core.state import check, clock_of, new_state
+from everclust.core.state import new_state, scalars_of
 from support.jit_mode import PLAIN
 from support.streams import TEXTURES, blobs, outliers, restored, some_model, specification, tasks
 
 LONGEST = 60 if PLAIN else 120
 SAFE_MARGIN = 1e-12  # closer decisions may fall either way: pow and the order of a sum are free to round
 NAMED = {
-    "published": readings.PUBLISHED,
-    "printed_evidence": readings.PRINTED_EVIDENCE,
-    "without_growth": readings.WITHOUT_GROWTH,
-    "without_shrinking": readings.WITHOUT_SHRINKING,
-    "without_both": readings.WITHOUT_BOTH,
-    "capped": readings.CAPPED,
-    "birthless": readings.BIRTHLESS,
+    "published": variants.PUBLISHED,
+    "printed_evidence": variants.PRINTED_EVIDENCE,
+    "without_growth": variants.WITHOUT_GROWTH,
+    "without_shrinking": variants.WITHOUT_SHRINKING,
+    "without_both": variants.WITHOUT_BOTH,
+    "capped": variants.CAPPED,
 }
 
 
@@ -40,7 +40,7 @@ FIRST_INTERVALS = [2, 2, 2, 2, 3, 4, 7, 15, 200]
 )
 def test_streams(name, texture, seed, n, d, first_interval):
     rng = np.random.default_rng(seed)
-    lockstep(texture(rng, n, d), readings.starting_at(first_interval, NAMED[name]))
+    lockstep(texture(rng, n, d), variants.starting_at(first_interval, NAMED[name]))
 
 
 @pytest.mark.parametrize("name", NAMED)
@@ -57,15 +57,15 @@ def test_ties(name, X, first_interval):
 
     But with weights that are not 1 it is not.
     """
-    reading = readings.starting_at(first_interval, NAMED[name])
-    lockstep(X, reading, discard_close_calls=reading.capped)
+    variant = variants.starting_at(first_interval, NAMED[name])
+    lockstep(X, variant, discard_close_calls=variant.capped)
 
 
 @pytest.mark.parametrize("texture", [blobs, tasks, outliers])
 def test_longer_streams(texture):
     """More of everything: nodes, edges, retirements, drops."""
     X = texture(np.random.default_rng(1), 120 if PLAIN else 600, 3)
-    lockstep(X, readings.PUBLISHED, discard_close_calls=False)
+    lockstep(X, variants.PUBLISHED, discard_close_calls=False)
 
 
 @pytest.mark.parametrize("name", NAMED)
@@ -78,11 +78,11 @@ def test_from_any_model(name, seed, d):
     lockstep(X, NAMED[name], slow=slow)
 
 
-def lockstep(X, reading, *, slow=None, discard_close_calls=True):
+def lockstep(X, variant, *, slow=None, discard_close_calls=True):
     """Learn X with both and compare after every sample; `slow` may have learnt something before."""
     if slow is None:
-        slow = specification(reading)
-        state = new_state(X.shape[1], reading)
+        slow = specification(variant)
+        state = new_state(X.shape[1], variant)
     else:
         state = restored(slow)
         compare_models(state, slow)
@@ -90,7 +90,7 @@ def lockstep(X, reading, *, slow=None, discard_close_calls=True):
         slow.learn(x)
         if discard_close_calls:
             assume(slow.margin >= SAFE_MARGIN)
-        state = learn(state, X[i : i + 1], reading)
+        state = learn(state, X[i : i + 1], variant)
         check(state)
         compare_models(state, slow)
         compare_predictions(state, slow, np.stack([x, (x + X[i // 2]) / 2, -2 * X[i // 3]]))
@@ -98,9 +98,9 @@ def lockstep(X, reading, *, slow=None, discard_close_calls=True):
 
 def compare_models(state, slow):
     scalars, fields = export(state)
-    clock = clock_of(state)
+    now = scalars_of(state)
     n_nodes = len(slow.usage)
-    assert clock.n_nodes == n_nodes
+    assert now.n_nodes == n_nodes
     assert scalars["n_seen"] == slow.n_seen == slow.n_welford
     assert scalars["since_recalibration"] == slow.since_recalibration
     assert scalars["interval"] == slow.interval
@@ -117,15 +117,15 @@ def compare_models(state, slow):
     same(fields["usage"], slow.usage)
     same(fields["active"], slow.active)
     same(fields["idle"], slow.idle)
-    same(fields["gain"], [slow.gain(k) for k in range(n_nodes)])
+    same(fields["activity"], [slow.gain(k) for k in range(n_nodes)])
 
     assert {(i, j): n for i, j, n in fields["evidence"].tolist()} == slow.evidence
     assert list(map(tuple, fields["edge"].tolist())) == sorted(slow.edges)
     assert {(i, j): n for i, j, n in fields["handover"].tolist()} == slow.handover
     found = slow.components()
     same(components(state), [min(slow.component_of(k)) for k in range(n_nodes)])
-    assert clock.n_nodes - clock.n_joins == len(found)
-    assert clock.n_active == sum(slow.active)
+    assert now.n_nodes - now.n_joins == len(found)
+    assert now.n_active == sum(slow.active)
 
 
 def compare_predictions(state, slow, probes):

@@ -8,7 +8,7 @@ from sklearn.datasets import load_digits, load_iris
 
 from everclust.core.learn import learn
 from everclust.core.serialise import export
-from everclust.core.state import clock_of, new_state
+from everclust.core.state import new_state, scalars_of
 from support.jit_mode import PLAIN
 
 N = 60 if PLAIN else 400
@@ -116,7 +116,7 @@ def search_plainly(nodes, X):
 @pytest.fixture(scope="module")
 def assert_exact(winners):
     def compare(state, X):
-        nodes = state.prototype[: clock_of(state).n_nodes]
+        nodes = state.prototype[: scalars_of(state).n_nodes]
         np.testing.assert_array_equal(winners(state, X), search_plainly(nodes, X))
 
     return compare
@@ -260,7 +260,7 @@ def test_search_is_exact_after_nodes_were_dropped(d, assert_exact):
     n_before, n_drops = 0, 0
     for i in range(100 if PLAIN else len(X)):
         state = learn(state, X[i : i + 1])
-        n_nodes = clock_of(state).n_nodes
+        n_nodes = scalars_of(state).n_nodes
         n_drops += n_nodes < n_before
         n_before = n_nodes
         if n_nodes > 2:

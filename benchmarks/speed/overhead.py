@@ -21,11 +21,10 @@ STARTS, TURNS = 5, 20
 def leave_out(part: str) -> None:
     """Put a function that does nothing in the place of the part, where it is called."""
     from everclust.core import learn, resonance
-    from everclust.core.topology import NOTHING_NEW
     from everclust.jit import compile as jit
 
     def forget_changes(state):
-        state.clock[0].change = NOTHING_NEW
+        state.scalars[0].change = NOTHING_NEW
 
     if part == "handovers":
         resonance.hand_over = jit.jit(lambda state, first, second: None)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from everclust.core.communities import communities
+from everclust.core.louvain import close_up, louvain, new_graph
 
 EXTENT = np.sqrt(12.0)  # of a uniform distribution, in standard deviations
 FEWEST_LINKED = 3
@@ -24,10 +24,10 @@ FEWEST_LINKED = 3
 
 @njit
 def _louvain(links, n_nodes):
-    graph = communities.new_graph(links, n_nodes)
+    graph = new_graph(links, n_nodes)
     linked = np.flatnonzero(graph.strength)
-    group = communities.louvain(graph)
-    n_groups = communities.close_up(group, linked)
+    group = louvain(graph)
+    n_groups = close_up(group, linked)
     return group, n_groups
 
 

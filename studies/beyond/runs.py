@@ -15,11 +15,10 @@ from sklearn.metrics.cluster import expected_mutual_information
 
 from everclust import IDAT
 from everclust.benchmark.run.settings import class_incremental, stationary
-from everclust.core.communities.communities import base_nodes
+from everclust.core.communities.linked_nodes import base_nodes
 from everclust.core.handovers import handovers
 from everclust.core.learn import learn
-from everclust.core.spread import WEIGHT
-from everclust.core.state import clock_of, new_state
+from everclust.core.state import new_state, scalars_of
 from everclust.core.variants import PUBLISHED
 from studies.beyond.streams import STREAMS
 
@@ -75,36 +74,36 @@ def tabulate(label, y):
 
 def base_links(state, base):
     """(i, j, count) among base nodes, by their places in base."""
-    place = np.full(clock_of(state).n_nodes, -1)
+    place = np.full(scalars_of(state).n_nodes, -1)
     place[base] = np.arange(len(base))
     first, second, count = handovers(state).T
     inside = (place[first] >= 0) & (place[second] >= 0)
     return np.stack([place[first], place[second], count], axis=1)[inside]
 
 
-def learnt(X, y, setting, seed, metric, birth=True):
+def learnt(X, y, setting, seed, metric):
     """One run."""
-    reading = PUBLISHED._replace(capped=metric == "capped", birth_links=birth)
+    variant = PUBLISHED._replace(capped=metric == "capped")
     rows = np.ascontiguousarray(X[order_of(X, y, setting, seed)])
-    state = learn(new_state(X.shape[1], reading), rows, reading)
+    state = learn(new_state(X.shape[1], variant), rows, variant)
     base = base_nodes(state)
-    prototype, weight = state.prototype[base].copy(), state.feature[WEIGHT].copy()
+    prototype, weight = state.prototype[base].copy(), state.weight.copy()
     table = np.zeros((len(base), len(np.unique(y))), np.int64)
     np.add.at(table, (nearest(X, prototype, weight), np.unique(y, return_inverse=True)[1]), 1)
     plain = np.zeros((0, 0), np.int64)
-    if metric == "plain" and birth:
+    if metric == "plain":
         plain = tabulate(IDAT().partial_fit(rows).predict(X), y)
     return Run(prototype, state.node["usage"][base].copy(), base_links(state, base), weight, table, plain)
 
 
-def cached(name, draw, setting, seed, metric, birth=True):
+def cached(name, draw, setting, seed, metric):
     """The run of that name, learnt now or earlier."""
-    path = FOLDER / f"{name}__{setting}__{seed}__{metric}{'' if birth else '__nobirth'}.npz"
+    path = FOLDER / f"{name}__{setting}__{seed}__{metric}.npz"
     if path.exists():
         with np.load(path) as file:
             return Run(*(file[field] for field in Run._fields))
     FOLDER.mkdir(exist_ok=True)
-    run = learnt(*draw(), setting, seed, metric, birth)
+    run = learnt(*draw(), setting, seed, metric)
     np.savez(path, **run._asdict())
     return run
 
@@ -124,11 +123,11 @@ def load(name):
         return np.ascontiguousarray(file["X"], dtype=float), file["y"]
 
 
-def real(names, setting, metric, seeds=(1, 2), birth=True):
+def real(names, setting, metric, seeds=(1, 2)):
     """(name, run) of real sets."""
     for name in names:
         for seed in seeds[:1] if name == "shuttle" else seeds:
-            yield name, cached(name, lambda name=name: load(name), setting, seed, metric, birth)
+            yield name, cached(name, lambda name=name: load(name), setting, seed, metric)
 
 
 def merged(table, label):

@@ -17,17 +17,15 @@ from collections import defaultdict
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from everclust.core.communities import communities
-from everclust.core.communities.communities import base_nodes, links_of
+from everclust.core.communities.linked_nodes import base_nodes, links_of
 from everclust.core.communities.valleys import compact, find_clusters
-from everclust.core.communities.voting import elected, voices
+from everclust.core.communities.voting import predict_by_vote, vote_weights
+from everclust.core.layout import NO_CLUSTER
 from everclust.core.learn import learn
 from everclust.core.readout import read_out
-from everclust.core.spread import WEIGHT
 from everclust.core.state import new_state
-from everclust.core.topology import NO_CLUSTER
 from everclust.core.variants import PUBLISHED
-from studies.beyond import readout, runs
+from studies.beyond import modularity, readout, runs
 from studies.beyond.streams import STREAMS
 
 CAPPED = PUBLISHED._replace(capped=True)
@@ -38,7 +36,7 @@ WATCHED = [*runs.DEV[3:9], "semeion", "texture", "anuran_calls", "tuandromd", "y
 def handover(run):
     """The read-out of the specification."""
     label = np.zeros(len(run.usage), np.int64)
-    communities.find_communities(run.prototype, run.weight, run.links, label)
+    modularity.find_communities(run.prototype, run.weight, run.links, label)
     return label
 
 
@@ -147,17 +145,17 @@ def watch(X, y, setting, seed, answers):
 
 def by_modularity(state, base, before, share):
     """The read-out of the specification: labels of nodes, and how rows are labelled."""
-    label = communities.by_modularity(state, base, links_of(state, base))
-    prototype, weight = state.prototype[base], state.feature[WEIGHT].copy()
+    label = modularity.by_modularity(state, base, links_of(state, base))
+    prototype, weight = state.prototype[base], state.weight.copy()
     return label, lambda X: label[runs.nearest(X, prototype, weight)]
 
 
 def steadily(state, base, before, share):
     """The read-out of the package, likewise."""
     label, links = np.zeros(len(base), np.int64), links_of(state, base)
-    find_clusters(state.prototype[base], state.feature[WEIGHT], links, compact(before), share, label)
-    candidates, voice = read_out(state, base, by_scale=False), voices(links, label)
-    return label, lambda X: elected(candidates, label, voice, X)
+    find_clusters(state.prototype[base], state.weight, links, compact(before), share, label)
+    candidates, voice = read_out(state, base, by_scale=False), vote_weights(links, label)
+    return label, lambda X: predict_by_vote(candidates, label, voice, X)
 
 
 def afresh(state, base, before, share):

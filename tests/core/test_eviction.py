@@ -5,16 +5,18 @@ from hypothesis import strategies as st
 
 from everclust.core.cluster_ids import GONE, SPLIT
 from everclust.core.eviction import evict, stalest
+from everclust.core.growth import grow
+from everclust.core.invariants import check
 from everclust.core.learn import learn
 from everclust.core.readout import cluster_ids
 from everclust.core.serialise import export, restore
 from everclust.core.spread import widest_scale
-from everclust.core.state import check, clock_of, copy, grow, new_state
+from everclust.core.state import copy, new_state, scalars_of
 from everclust.core.variants import PUBLISHED
 from support.jit_mode import PLAIN
 from support.streams import TEXTURES, restored, some_model
 
-LINE = [[0], [1], [3], [6], [10], [15]]
+ON_A_LINE = [[0], [1], [3], [6], [10], [15]]
 
 
 # ---- Who goes ----
@@ -70,11 +72,11 @@ def gone(state, max_nodes):
 
 def test_a_node_goes_with_its_edges_evidence_and_hand_overs(model):
     state = model(
-        LINE[:4],
+        ON_A_LINE[:4],
         usage=[3, 4, 5, 6],
         scale=[1, 2, 3, 4],
         active=[1] * 4,
-        gain=[0, 7, 1, 0],
+        activity=[0, 7, 1, 0],
         last_won=[9, 1, 8, 2],
         community=[0, 0, 1, 1],
         evidence=[(0, 1, 2), (0, 3, 1), (1, 2, 5), (2, 3, 2)],
@@ -92,59 +94,59 @@ def test_a_node_goes_with_its_edges_evidence_and_hand_overs(model):
     assert after["evidence"].tolist() == [[0, 2, 1], [1, 2, 2]]
     assert after["edge"].tolist() == [[1, 2]]
     assert after["handover"].tolist() == [[0, 1, 1], [1, 2, 4]]
-    clock = clock_of(state)
-    assert (clock.evident_pairs, clock.total_evidence, clock.n_joins) == (2, 3, 1)
-    assert (clock.used_nodes, clock.used_usage) == (3, 14)
+    scalars = scalars_of(state)
+    assert (scalars.evident_pairs, scalars.total_evidence, scalars.n_joins) == (2, 3, 1)
+    assert (scalars.used_nodes, scalars.used_usage) == (3, 14)
     # Node 2 gained 1 and lost evidence of 5 with its edge: as good as nothing.
-    assert after["gain"].tolist() == [0, 0, 0]
+    assert after["activity"].tolist() == [0, 0, 0]
     # {0, 1, 2, 3} came apart: {2, 3} with a usage of 11 is the larger part.
     assert cluster_ids(state).tolist() == [1, 0, 0]
-    told = state.line[: clock.n_lines].tolist()
+    told = state.event[: scalars.n_events].tolist()
     assert [line[:5] for line in told] == [(40, SPLIT, 0, 1, 3), (40, SPLIT, 0, 0, 11)]
 
 
 def test_a_gain_falls_by_the_evidence_that_goes(model):
     # Nodes 1 and 2 share evidence with node 0: 2 of it with an edge, 3 without.
     state = model(
-        LINE[:4],
+        ON_A_LINE[:4],
         usage=[3] * 4,
         active=[1] * 4,
-        gain=[0, 5, 4, 0],
+        activity=[0, 5, 4, 0],
         last_won=[1, 5, 6, 7],
         evidence=[(0, 1, 2), (0, 2, 3)],
         edge=[(0, 1)],
         n_seen=40,
     )
-    assert gone(state, 3)["gain"].tolist() == [3, 1, 0]
+    assert gone(state, 3)["activity"].tolist() == [3, 1, 0]
 
 
 def test_a_node_without_a_seat_goes_in_silence(model):
-    state = model(LINE, usage=[1, 3, 1, 3, 1, 1], active=[0, 1, 0, 1, 0, 0], last_won=[1, 2, 3, 4, 5, 6])
+    state = model(ON_A_LINE, usage=[1, 3, 1, 3, 1, 1], active=[0, 1, 0, 1, 0, 0], last_won=[1, 2, 3, 4, 5, 6])
     after = gone(state, 5)
     assert after["prototype"].ravel().tolist() == [1, 3, 6, 10, 15]
-    assert clock_of(state).n_lines == 0
+    assert scalars_of(state).n_events == 0
 
 
 def test_a_cluster_goes_with_its_last_node(model):
-    state = model(LINE[:4], usage=[4] * 4, active=[1, 1, 0, 0], last_won=[1, 2, 8, 7], n_seen=30)
+    state = model(ON_A_LINE[:4], usage=[4] * 4, active=[1, 1, 0, 0], last_won=[1, 2, 8, 7], n_seen=30)
     after = gone(state, 3)
     assert after["prototype"].ravel().tolist() == [1, 3, 6]
-    clock = clock_of(state)
-    assert state.line[: clock.n_lines].tolist() == [(30, GONE, 0, 0, 4, 0)]
-    assert state.centre[0].tolist() == [0]
+    scalars = scalars_of(state)
+    assert state.event[: scalars.n_events].tolist() == [(30, GONE, 0, 0, 4, 0)]
+    assert state.event_centre[0].tolist() == [0]
     assert cluster_ids(state).tolist() == [1, -1, -1]
-    assert (clock.n_seen, clock.n_active) == (30, 1)
+    assert (scalars.n_seen, scalars.n_active) == (30, 1)
 
 
 def test_the_widest_scale_may_go(model, compiled):
-    state = model(LINE[:4], usage=[2] * 4, scale=[9, 1, 2, 3], last_won=[1, 2, 3, 4], n_seen=20)
+    state = model(ON_A_LINE[:4], usage=[2] * 4, scale=[9, 1, 2, 3], last_won=[1, 2, 3, 4], n_seen=20)
     assert compiled(widest_scale)(state) == 9
     evict(state, 3)
     assert compiled(widest_scale)(state) == 3
 
 
 def test_several_go_at_once(model):
-    state = model(LINE, usage=[2] * 6, active=[0, 1, 0, 0, 1, 0], last_won=[6, 5, 4, 3, 2, 1], n_seen=30)
+    state = model(ON_A_LINE, usage=[2] * 6, active=[0, 1, 0, 0, 1, 0], last_won=[6, 5, 4, 3, 2, 1], n_seen=30)
     # Halves: {3, 4, 5} → 5; {3, 4} of five → 3; {2, 4} of four, by staleness 4 and 2 → 2.
     assert gone(state, 3)["prototype"].ravel().tolist() == [0, 1, 10]
 
@@ -161,18 +163,18 @@ def test_no_room_to_tell_is_no_reason_to_write_beyond_it(model):
         edge=[(0, i) for i in range(1, n)],
         n_seen=2000,
     )
-    assert len(state.line) < 2 * n
+    assert len(state.event) < 2 * n
     evict(state, 100)
-    assert clock_of(state).n_nodes == n
+    assert scalars_of(state).n_nodes == n
     rows = np.empty((0, 1))
     state = learn(state, rows, PUBLISHED._replace(max_nodes=100))
     check(state)
-    clock = clock_of(state)
-    assert clock.n_nodes == 100
-    told = state.line[: clock.n_lines]
+    scalars = scalars_of(state)
+    assert scalars.n_nodes == 100
+    told = state.event[: scalars.n_events]
     assert (told["kind"] == SPLIT).sum() == n - 1
     assert (told["kind"] == GONE).sum() == 99
-    assert clock.n_active == 100
+    assert scalars.n_active == 100
 
 
 # ---- Bound while learning ----
@@ -186,23 +188,23 @@ def test_no_room_to_tell_is_no_reason_to_write_beyond_it(model):
 )
 def test_never_more_nodes_than_allowed(texture, seed, n, max_nodes):
     X = texture(np.random.default_rng(seed), n, 2)
-    reading = PUBLISHED._replace(max_nodes=max_nodes)
-    state, won = new_state(2, reading), {}
+    variant = PUBLISHED._replace(max_nodes=max_nodes)
+    state, won = new_state(2, variant), {}
     for i in range(len(X)):
         usage = dict(zip(births(state), state.node["usage"].tolist(), strict=False))
-        state = learn(state, X[i : i + 1], reading)
+        state = learn(state, X[i : i + 1], variant)
         check(state)
-        assert clock_of(state).n_nodes <= max_nodes
+        assert scalars_of(state).n_nodes <= max_nodes
         # Who was moved or made by this sample has won it.
         for birth, used in zip(births(state), state.node["usage"].tolist(), strict=False):
             if used != usage.get(birth, 0):
                 won[birth] = i + 1
-        last_won = state.node["last_won"][: clock_of(state).n_nodes].tolist()
+        last_won = state.node["last_won"][: scalars_of(state).n_nodes].tolist()
         assert last_won == [won[birth] for birth in births(state)]
 
 
 def births(state):
-    return state.node["birth"][: clock_of(state).n_nodes].tolist()
+    return state.node["birth"][: scalars_of(state).n_nodes].tolist()
 
 
 @given(seed=st.integers(0, 2**32), d=st.integers(1, 2))
@@ -210,14 +212,14 @@ def test_what_is_left_of_any_model(seed, d):
     """Everything that does not concern the node stays, node after node."""
     rng = np.random.default_rng(seed)
     state = restored(some_model(rng, d, PUBLISHED))
-    n_nodes = int(clock_of(state).n_nodes)
+    n_nodes = int(scalars_of(state).n_nodes)
     state.node["last_won"][:n_nodes] = rng.integers(0, 20, n_nodes)
-    while clock_of(state).n_nodes > 3:
+    while scalars_of(state).n_nodes > 3:
         _, before = export(state)
         k = next_to_go(before["active"].tolist(), before["last_won"].tolist())
-        n_before = int(clock_of(state).n_nodes)
+        n_before = int(scalars_of(state).n_nodes)
         evict(state, n_before - 1)
-        if clock_of(state).n_nodes == n_before:
+        if scalars_of(state).n_nodes == n_before:
             state = grow(state)
             evict(state, n_before - 1)
         check(state)
@@ -230,7 +232,9 @@ def test_what_is_left_of_any_model(seed, d):
         for i, j, count in before["evidence"].tolist():
             if k in (i, j):
                 lost[i + j - k] += count
-        np.testing.assert_array_equal(after["gain"], np.delete(np.maximum(before["gain"] - lost, 0), k))
+        np.testing.assert_array_equal(
+            after["activity"], np.delete(np.maximum(before["activity"] - lost, 0), k)
+        )
         again = export(restore(*export(state)))[1]
         for name, array in after.items():
             np.testing.assert_array_equal(again[name], array)
@@ -253,10 +257,10 @@ def test_a_bound_that_is_never_reached_changes_nothing():
 def test_a_bound_that_is_lowered_is_kept_at_once():
     X = np.random.default_rng(0).normal(size=(400, 2))
     state = learn(new_state(2), X)
-    assert clock_of(state).n_nodes > 20
+    assert scalars_of(state).n_nodes > 20
     state = learn(copy(state), X[:1], PUBLISHED._replace(max_nodes=5))
     check(state)
-    assert clock_of(state).n_nodes <= 5
+    assert scalars_of(state).n_nodes <= 5
 
 
 def test_nodes_and_seats_stay_few_under_endless_drift():
@@ -264,11 +268,11 @@ def test_nodes_and_seats_stay_few_under_endless_drift():
     rng = np.random.default_rng(1)
     half = 400 if PLAIN else 2000
     X = rng.normal(size=(2 * half, 2)) + np.arange(2 * half)[:, None] * 0.05
-    reading = PUBLISHED._replace(max_nodes=30)
-    state = learn(new_state(2, reading), X[:half], reading)
-    clock_of(state).n_lines = clock_of(state).n_centres = 0
-    sizes = [len(array) for array in (state.node, state.seat, state.pair, state.window)]
-    state = learn(state, X[half:], reading)
+    variant = PUBLISHED._replace(max_nodes=30)
+    state = learn(new_state(2, variant), X[:half], variant)
+    scalars_of(state).n_events = scalars_of(state).n_event_centres = 0
+    sizes = [len(array) for array in (state.node, state.slot, state.pair, state.window)]
+    state = learn(state, X[half:], variant)
     check(state)
-    assert [len(array) for array in (state.node, state.seat, state.pair)] == sizes[:3]
-    assert clock_of(state).n_seats <= 30
+    assert [len(array) for array in (state.node, state.slot, state.pair)] == sizes[:3]
+    assert scalars_of(state).n_slots <= 30

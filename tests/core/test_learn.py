@@ -3,19 +3,19 @@ import pytest
 
 from everclust.core.learn import learn
 from everclust.core.serialise import export
-from everclust.core.state import clock_of, new_state
+from everclust.core.state import new_state, scalars_of
 from everclust.core.variants import WITHOUT_BOTH, starting_at
 
 
 def test_nothing_to_learn():
     state = learn(new_state(2), np.empty((0, 2)))
-    assert clock_of(state).n_seen == 0
+    assert scalars_of(state).n_seen == 0
 
 
 def test_the_first_three_samples_are_nodes_even_if_they_coincide():
     state = learn(new_state(2), np.ones((3, 2)))
-    clock = clock_of(state)
-    assert (clock.n_seen, clock.n_nodes, clock.n_active) == (3, 3, 0)
+    scalars = scalars_of(state)
+    assert (scalars.n_seen, scalars.n_nodes, scalars.n_active) == (3, 3, 0)
     assert state.node["scale"][:3].tolist() == [1e-6] * 3
 
 
@@ -26,20 +26,20 @@ def test_one_sample_after_another(model):
     state = learn(state, np.array([[1.0], [1.0]]))
     assert state.prototype[:3].ravel() == pytest.approx([2 / 3, 2.875, 20], rel=1e-15)
     assert state.node["usage"][:3].tolist() == [3, 3, 1]
-    assert clock_of(state).n_seen == 53
+    assert scalars_of(state).n_seen == 53
 
 
 def test_room_is_made_on_the_way():
     # Without recalibration V stays 0, but a first interval of 40 wants a window of 80 rows.
-    reading = starting_at(40, WITHOUT_BOTH)
-    state = learn(new_state(1, reading), np.arange(200.0)[:, None], reading)
-    clock = clock_of(state)
-    assert (clock.n_seen, clock.n_nodes, clock.window_size) == (200, 3, 80)
+    variant = starting_at(40, WITHOUT_BOTH)
+    state = learn(new_state(1, variant), np.arange(200.0)[:, None], variant)
+    scalars = scalars_of(state)
+    assert (scalars.n_seen, scalars.n_nodes, scalars.window_size) == (200, 3, 80)
     # Points ever farther out are all new to the model: 150 nodes need 256 rows.
     first = new_state(1)
     assert len(first.node) == 64
     state = learn(first, (2.0 ** np.arange(150))[:, None])
-    assert clock_of(state).n_nodes == 150
+    assert scalars_of(state).n_nodes == 150
     assert len(state.node) == len(state.prototype) == 256
 
 
@@ -57,4 +57,4 @@ def test_variant_without_both_never_recalibrates():
         "provisional": -1,
         "next_community": 0,
     }
-    assert clock_of(state).n_nodes == 3
+    assert scalars_of(state).n_nodes == 3

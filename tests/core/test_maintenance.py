@@ -1,13 +1,14 @@
 import numpy as np
 import pytest
 
-from everclust.core.cluster_ids import recognise
+from everclust.core.cluster_ids import update_ids
+from everclust.core.invariants import check
 from everclust.core.learn import learn
 from everclust.core.maintenance import maintain
 from everclust.core.readout import components
 from everclust.core.serialise import export
 from everclust.core.spread import widest_scale
-from everclust.core.state import check, clock_of, new_state
+from everclust.core.state import new_state, scalars_of
 from everclust.core.topology import add_evidence
 from everclust.core.variants import starting_at
 
@@ -20,7 +21,7 @@ def maintained(model, compiled):
         state = model(**fields)
         for _ in range(times):
             compiled(maintain)(state, False)
-        compiled(recognise)(state)
+        compiled(update_ids)(state)
         check(state)
         return state, export(state)[1]
 
@@ -46,9 +47,9 @@ def test_a_long_edge_goes_and_its_evidence_with_it(maintained):
     assert after["edge"].tolist() == [[0, 1], [1, 2], [2, 3], [3, 4]]
     assert after["evidence"].tolist() == [[0, 1, 2], [1, 2, 2], [2, 3, 2], [3, 4, 2]]
     assert components(state).tolist() == [0, 0, 0, 0, 0, 5]
-    clock = clock_of(state)
-    assert (clock.evident_pairs, clock.total_evidence) == (4, 8)
-    assert clock.n_nodes - clock.n_joins == 2
+    scalars = scalars_of(state)
+    assert (scalars.evident_pairs, scalars.total_evidence) == (4, 8)
+    assert scalars.n_nodes - scalars.n_joins == 2
 
 
 def test_evidence_of_a_cut_edge_starts_again_from_nothing(maintained, compiled):
@@ -75,13 +76,13 @@ def test_gains_are_taken_after_the_cut(maintained):
     # Each of nodes 0 to 3 gained 2; node 4 gained 2 and node 5 gained 1, and both 2 more by the edge that
     # is cut. Over 2, 2, 2, 2, 2, 1 the bound is Q1 = Q3 = 2, so node 5 with its 1 is quiet. Had the
     # edge counted, it would have gained 3 and not be quiet.
-    _, after = maintained(**CHAIN, gain=[2, 2, 2, 2, 4, 3])
+    _, after = maintained(**CHAIN, activity=[2, 2, 2, 2, 4, 3])
     assert after["idle"].tolist() == [0, 0, 0, 0, 0, 1]
 
 
 def test_no_gain_left_after_the_cut_resets_everybody(maintained):
     # Only nodes 4 and 5 gained, and lost as much or more by the cut: no P_k is positive, so nobody is quiet.
-    _, after = maintained(**CHAIN, gain=[0, 0, 0, 0, 2, 1], idle=[0, 0, 0, 0, 0, 1])
+    _, after = maintained(**CHAIN, activity=[0, 0, 0, 0, 2, 1], idle=[0, 0, 0, 0, 0, 1])
     assert after["idle"].tolist() == [0, 0, 0, 0, 0, 0]
     assert after["active"].all()
 
@@ -132,12 +133,12 @@ def test_a_known_widest_scale_is_forgotten_with_its_node(model, compiled):
 
 def test_gains_follow_the_nodes_that_stay(maintained):
     # Dropping node 0 renumbers node 1, which is active, without an edge and gained nothing: it is quiet, as
-    # the positive gains of the others are 5 and 1 (Q1 = 1, Q3 = 5, bound max(1 − 6, 0) = 0).
+    # the positive activities of the others are 5 and 1 (Q1 = 1, Q3 = 5, bound max(1 − 6, 0) = 0).
     _, after = maintained(
         prototype=[[0], [1], [2], [3], [4]],
         usage=[1, 6, 9, 1, 1],
         active=[0, 1, 1, 0, 0],
-        gain=[1, 0, 5, 0, 1],
+        activity=[1, 0, 5, 0, 1],
         interval=2,
     )
     assert after["prototype"].ravel().tolist() == [1, 2, 3, 4]
@@ -150,34 +151,34 @@ FOUR = {"prototype": [[0], [1], [2], [3]], "usage": [4, 4, 4, 4], "interval": 9}
 
 
 def test_two_quiet_rounds_in_a_row_retire_a_node(maintained):
-    state, after = maintained(**FOUR, active=[1, 0, 0, 0], idle=[0, 0, 0, 0], gain=[0, 3, 0, 0])
+    state, after = maintained(**FOUR, active=[1, 0, 0, 0], idle=[0, 0, 0, 0], activity=[0, 3, 0, 0])
     assert (after["active"][0], after["idle"][0]) == (True, 1)
-    state, after = maintained(**FOUR, active=[1, 0, 0, 0], idle=[1, 0, 0, 0], gain=[0, 3, 0, 0])
+    state, after = maintained(**FOUR, active=[1, 0, 0, 0], idle=[1, 0, 0, 0], activity=[0, 3, 0, 0])
     assert (after["active"][0], after["idle"][0]) == (False, 0)
-    assert clock_of(state).n_active == 0
+    assert scalars_of(state).n_active == 0
 
 
 def test_a_gain_equal_to_the_bound_is_quiet(maintained):
     # All gained 2: Q1 = Q3 = 2, and the bound is 2.
-    _, after = maintained(**FOUR, active=[1, 1, 0, 0], gain=[2, 2, 2, 2])
+    _, after = maintained(**FOUR, active=[1, 1, 0, 0], activity=[2, 2, 2, 2])
     assert after["idle"].tolist() == [1, 1, 0, 0]
 
 
 def test_a_gain_above_the_bound_resets_the_count(maintained):
     # Over 1, 2 and 3: Q1 = 1.25, Q3 = 2.75, and 1.25 − 2.25 is floored at 0.
-    _, after = maintained(**FOUR, active=[1, 1, 1, 0], idle=[1, 1, 1, 0], gain=[1, 2, 3, 0])
+    _, after = maintained(**FOUR, active=[1, 1, 1, 0], idle=[1, 1, 1, 0], activity=[1, 2, 3, 0])
     assert after["idle"].tolist() == [0, 0, 0, 0]
     assert after["active"].tolist() == [True, True, True, False]
 
 
 def test_nodes_without_gain_do_not_count_in_the_bound(maintained):
     # Over the positive 4, 4, 4 the bound is 4; with the zero in it would be lower.
-    _, after = maintained(**FOUR, active=[1, 0, 0, 0], gain=[4, 4, 4, 0])
+    _, after = maintained(**FOUR, active=[1, 0, 0, 0], activity=[4, 4, 4, 0])
     assert after["idle"][0] == 1
 
 
 def test_no_gain_at_all_resets_everybody(maintained):
-    _, after = maintained(**FOUR, active=[1, 1, 0, 0], idle=[1, 1, 0, 0], gain=[0, 0, 0, 0])
+    _, after = maintained(**FOUR, active=[1, 1, 0, 0], idle=[1, 1, 0, 0], activity=[0, 0, 0, 0])
     assert after["idle"].tolist() == [0, 0, 0, 0]
     assert after["active"].tolist() == [True, True, False, False]
 
@@ -185,24 +186,24 @@ def test_no_gain_at_all_resets_everybody(maintained):
 def test_a_node_with_an_edge_is_never_quiet(maintained):
     # Node 0 was quiet once before it got its edge.
     graph = {"evidence": [(0, 1, 3)], "edge": [(0, 1)]}
-    _, after = maintained(**FOUR, **graph, active=[1, 1, 0, 0], idle=[1, 0, 0, 0], gain=[0, 0, 5, 0])
+    _, after = maintained(**FOUR, **graph, active=[1, 1, 0, 0], idle=[1, 0, 0, 0], activity=[0, 0, 5, 0])
     assert after["idle"].tolist() == [0, 0, 0, 0]
     assert after["active"].tolist() == [True, True, False, False]
 
 
 def test_a_retired_node_keeps_its_evidence(maintained):
     state, after = maintained(
-        **FOUR, evidence=[(0, 1, 3)], active=[1, 1, 0, 0], idle=[1, 1, 0, 0], gain=[0, 0, 5, 0]
+        **FOUR, evidence=[(0, 1, 3)], active=[1, 1, 0, 0], idle=[1, 1, 0, 0], activity=[0, 0, 5, 0]
     )
     assert not after["active"].any()
     assert after["evidence"].tolist() == [[0, 1, 3]]
-    assert (clock_of(state).evident_pairs, clock_of(state).total_evidence) == (1, 3)
+    assert (scalars_of(state).evident_pairs, scalars_of(state).total_evidence) == (1, 3)
 
 
 def test_gains_start_afresh(maintained):
-    state, after = maintained(**FOUR, gain=[1, 0, 3, 0])
-    assert after["gain"].tolist() == [0, 0, 0, 0]
-    assert clock_of(state).n_touched == 0
+    state, after = maintained(**FOUR, activity=[1, 0, 3, 0])
+    assert after["activity"].tolist() == [0, 0, 0, 0]
+    assert scalars_of(state).n_touched == 0
 
 
 # ---- When ----
@@ -210,21 +211,21 @@ def test_gains_start_afresh(maintained):
 
 def test_the_very_first_sample_is_followed_by_maintenance():
     # t = 0, and 0 mod Λ = 0 for any first interval: node 0 starts counting after it, the others do not.
-    reading = starting_at(100)
-    state = learn(new_state(1, reading), np.array([[0.0]]), reading)
-    assert export(state)[1]["gain"].tolist() == [0]
-    state = learn(state, np.array([[5.0], [9.0]]), reading)
-    assert export(state)[1]["gain"].tolist() == [0, 1, 1]
+    variant = starting_at(100)
+    state = learn(new_state(1, variant), np.array([[0.0]]), variant)
+    assert export(state)[1]["activity"].tolist() == [0]
+    state = learn(state, np.array([[5.0], [9.0]]), variant)
+    assert export(state)[1]["activity"].tolist() == [0, 1, 1]
 
 
 def test_maintenance_comes_every_interval():
-    # Samples 0, 3 and 6 of an interval of 3 are followed by maintenance, which clears all gains. The
+    # Samples 0, 3 and 6 of an interval of 3 are followed by maintenance, which clears all activities. The
     # interval stays 3, because all samples but the first two are the same.
-    reading = starting_at(3)
-    state = new_state(1, reading)
+    variant = starting_at(3)
+    state = new_state(1, variant)
     cleared = []
     for i, x in enumerate([0.0, 1.0, 7.0, 7.0, 7.0, 7.0, 7.0]):
-        state = learn(state, np.array([[x]]), reading)
-        if not export(state)[1]["gain"].any():
+        state = learn(state, np.array([[x]]), variant)
+        if not export(state)[1]["activity"].any():
             cleared.append(i)
     assert cleared == [0, 3, 6]

@@ -4,9 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everclust.core.learn import learn
-from everclust.core.metric import cap, distance, stretch_shadow, two_distances, weighted_squared_distances
-from everclust.core.spread import UNIT, WEIGHT
-from everclust.core.state import clock_of, new_state
+from everclust.core.metric import cap, distance, two_distances, update_stretch, weighted_squared_distances
+from everclust.core.state import new_state, scalars_of
 from everclust.core.variants import CAPPED
 from everclust.jit.blocks import LANES, pack
 from oracles.handover import capped_weights, weighted_distance
@@ -48,7 +47,7 @@ def weights(model, compiled):
         n = len(square_sum)
         state = model([[0] * n, [1] * n, [2] * n], square_sum=square_sum, weight=before)
         compiled(cap)(state)
-        return state.feature[WEIGHT].tolist()
+        return state.weight.tolist()
 
     return find
 
@@ -84,17 +83,17 @@ def test_weights_are_those_of_the_slow_rule(model, compiled, square_sum):
     state = model([[0] * n, [1] * n, [2] * n], square_sum=square_sum)
     compiled(cap)(state)
     expected = capped_weights([1.0] * n, square_sum, 10)
-    np.testing.assert_allclose(state.feature[WEIGHT], expected, rtol=1e-12)
+    np.testing.assert_allclose(state.weight, expected, rtol=1e-12)
 
 
-def test_the_shadow_keeps_older_weights(model, compiled):
+def test_the_coarse_copy_keeps_older_weights(model, compiled):
     """There a distance is longer by max_j unit_j / (unit · √ω_j), over the features that have a unit."""
     state = model([[0, 0, 0], [1, 1, 1], [2, 2, 2]], weight=[1.0, 0.25, 0.0625])
-    clock_of(state).unit = 2.0
-    state.feature[UNIT] = [2.0, 3.0, 0.0]
-    compiled(stretch_shadow)(state)
+    scalars_of(state).coarse_unit = 2.0
+    state.coarse_scale[:] = [2.0, 3.0, 0.0]
+    compiled(update_stretch)(state)
     # 2 / (2 · 1) = 1 and 3 / (2 · ½) = 3.
-    assert clock_of(state).stretch == 3.0
+    assert scalars_of(state).coarse_stretch == 3.0
 
 
 def test_weights_are_renewed_at_every_recalibration_and_only_there():
@@ -102,15 +101,15 @@ def test_weights_are_renewed_at_every_recalibration_and_only_there():
     state = new_state(3, CAPPED)
     n_changes = 0
     for i in range(len(X)):
-        before = state.feature[WEIGHT].copy()
+        before = state.weight.copy()
         state = learn(state, X[i : i + 1], CAPPED)
-        changed = not np.array_equal(before, state.feature[WEIGHT])
+        changed = not np.array_equal(before, state.weight)
         n_changes += changed
         if changed:
-            assert clock_of(state).since_recalibration == 0
+            assert scalars_of(state).since_recalibration == 0
     assert n_changes > 5
-    assert (state.feature[WEIGHT] <= 1).all()
-    assert state.feature[WEIGHT][2] < 0.2
+    assert (state.weight <= 1).all()
+    assert state.weight[2] < 0.2
 
 
 def test_equal_variances_are_the_published_metric():

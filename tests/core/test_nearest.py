@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 
 from everclust.core.learn import learn
-from everclust.core.spread import ANCHOR
 
 
 def test_nearest_two(model, winners):
@@ -34,7 +33,7 @@ def test_ties_between_distant_nodes_go_to_the_lowest_index(model, winners):
 
 
 def test_far_samples_and_far_nodes(model, winners):
-    # In units of the spread, these are beyond what the shadow can tell apart.
+    # In units of the spread, these are beyond what the coarse can tell apart.
     state = model([[0.0], [4e16], [12e16], [1.0]], square_sum=[9], n_seen=9)
     # 4e16 − 1 is 4e16, so nodes 0 and 3 tie for the second place.
     assert winners(state, np.array([[4e16], [10e16], [0.75]])).tolist() == [[1, 0], [2, 1], [3, 0]]
@@ -47,12 +46,12 @@ def test_many_samples_in_one_go(model):
     assert state.node["usage"][:3].tolist() == [10, 10, 1]
 
 
-def test_the_anchor_follows_a_stream_that_left_it(model):
-    # Nodes 1 apart from each other but 1e7 from the anchor look alike to float32: every search has to
-    # measure all forty, until that happens too often. The anchor is where the latest samples were.
+def test_the_centre_follows_a_stream_that_left_it(model):
+    # Nodes 1 apart from each other but 1e7 from the centre look alike to float32: every search has to
+    # measure all forty, until that happens too often. The centre is where the latest samples were.
     y = 1e7 + np.arange(40.0)[:, None]
     state = model(y, square_sum=[9], n_seen=41, interval=40)
     state = learn(state, np.zeros((1, 1)))
-    assert state.feature[ANCHOR, 0] == 0
+    assert state.coarse_centre[0] == 0
     state = learn(state, np.tile(y[5:10], (6, 1)))
-    assert state.feature[ANCHOR, 0] > 1e6
+    assert state.coarse_centre[0] > 1e6

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from everclust.core import readout as clusters
-from everclust.core.state import clock_of
+from everclust.core.state import scalars_of
 
 GRAPH = {
     "prototype": [[0], [1], [2], [3], [4]],
@@ -48,12 +48,12 @@ def test_edges_are_sorted_pairs(model):
 def test_components_are_named_by_their_lowest_node(model):
     state = model(**GRAPH)
     assert clusters.components(state).tolist() == [0, 1, 2, 1, 4]
-    clock = clock_of(state)
-    assert clock.n_nodes - clock.n_joins == 4
+    scalars = scalars_of(state)
+    assert scalars.n_nodes - scalars.n_joins == 4
 
 
 def test_a_component_is_named_by_its_lowest_node_whoever_took_a_seat_first(model):
-    # Node 2 takes the first seat, because its evidence comes first.
+    # Node 2 takes the first slot, because its evidence comes first.
     state = model(
         [[0], [1], [2], [3]],
         usage=[3, 3, 3, 3],

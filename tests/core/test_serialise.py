@@ -3,10 +3,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from everclust.core.invariants import check
 from everclust.core.learn import learn
 from everclust.core.readout import cluster_ids
 from everclust.core.serialise import examine, export, restore
-from everclust.core.state import check, clock_of, new_state
+from everclust.core.state import new_state, scalars_of
 from everclust.core.variants import starting_at
 
 PARTS = {
@@ -15,7 +16,7 @@ PARTS = {
     "scale": [1, 2, 3, 4],
     "active": [1, 1, 1, 0],
     "idle": [0, 0, 1, 0],
-    "gain": [2, 0, 1, 1],
+    "activity": [2, 0, 1, 1],
     "evidence": [(0, 1, 5), (1, 2, 3)],
     "edge": [(0, 1)],
     "last_won": [3, 20, 7, 19],
@@ -64,11 +65,11 @@ def test_parts_are_copies(model):
 def test_what_follows_from_the_parts_is_rebuilt(model):
     state = model(**PARTS)
     check(state)
-    clock = clock_of(state)
-    assert (clock.n_nodes, clock.n_active, clock.n_edges, clock.n_joins) == (4, 3, 1, 1)
-    assert (clock.used_nodes, clock.used_usage) == (3, 12)
-    assert (clock.evident_pairs, clock.total_evidence) == (2, 8)
-    assert (clock.n_touched, clock.n_loose) == (3, 1)
+    scalars = scalars_of(state)
+    assert (scalars.n_nodes, scalars.n_active, scalars.n_edges, scalars.n_joins) == (4, 3, 1, 1)
+    assert (scalars.used_nodes, scalars.used_usage) == (3, 12)
+    assert (scalars.evident_pairs, scalars.total_evidence) == (2, 8)
+    assert (scalars.n_touched, scalars.n_isolated) == (3, 1)
 
 
 @given(seed=st.integers(0, 2**32), n=st.integers(1, 90), grid=st.booleans())
@@ -91,7 +92,7 @@ def test_seats_may_be_taken_in_another_order(model):
     fields = {"usage": [3] * 4, "active": [1] * 4, "n_seen": 20, "interval": 9}
     one = model([[0], [1], [8], [9]], **fields, evidence=[(2, 3, 2), (0, 1, 2)], edge=[(2, 3), (0, 1)])
     other = model([[0], [1], [8], [9]], **fields, evidence=[(0, 1, 2), (2, 3, 2)], edge=[(0, 1), (2, 3)])
-    assert one.seat["node"][:4].tolist() == [2, 3, 0, 1]
+    assert one.slot["node"][:4].tolist() == [2, 3, 0, 1]
     assert cluster_ids(one).tolist() == cluster_ids(other).tolist() == [0, 0, 1, 1]
     same_parts(export(one), export(other))
 
@@ -99,7 +100,11 @@ def test_seats_may_be_taken_in_another_order(model):
 def test_clusters_without_an_id_are_given_one_in_silence(model):
     state = model(**PARTS | {"cluster": [2, 2, -1, -1]})
     assert cluster_ids(state).tolist() == [2, 2, 3, -1]
-    assert (clock_of(state).next_cluster, clock_of(state).n_lines, clock_of(state).n_centres) == (4, 0, 0)
+    assert (
+        scalars_of(state).next_cluster,
+        scalars_of(state).n_events,
+        scalars_of(state).n_event_centres,
+    ) == (4, 0, 0)
     check(state)
 
 
@@ -116,7 +121,7 @@ def test_evidence_of_a_large_model_finds_room(model):
     evidence = [(i, i + 1, 1) for i in range(n - 1)]
     state = model(np.arange(float(n))[:, None], usage=[2] * n, active=[1] * n, evidence=evidence)
     check(state)
-    assert clock_of(state).n_seats == n
+    assert scalars_of(state).n_slots == n
     same_parts(export(state), export(restore(*export(state))))
 
 
@@ -155,11 +160,11 @@ def test_sound_parts_pass(parts):
         ("window", np.ones((6, 2)), "interval of 2 does not go with 6"),
         ("cluster", np.array([0, 1, 2, -1]), "cluster ids do not go with its edges"),
         ("cluster", np.array([0, 0, 0, -1]), "ids are different"),
-        ("cluster", np.array([3, 3, 4, -1]), "ids are different and were given"),
+        ("cluster", np.array([3, 3, 4, -1]), "ids are different and were issued"),
         ("cluster", np.zeros(4), "do not fit together .cluster"),
-        ("community", np.array([2, -1, -1, -1]), "communities were given"),
-        ("last_won", np.array([1, 2, 21, 4]), "nobody won a sample that is to come"),
-        ("last_won", np.array([1, 2, -1, 4]), "nobody won a sample"),
+        ("community", np.array([2, -1, -1, -1]), "ids of communities were issued"),
+        ("last_won", np.array([1, 2, 21, 4]), "no node won a sample that is to come"),
+        ("last_won", np.array([1, 2, -1, 4]), "no node won a sample"),
         ("since", np.ones(3, np.int64), "do not fit together .since"),
         ("weight", np.array([1.0, 1.5]), "feature weights"),
         ("weight", np.ones(3), "do not fit together .weight"),
@@ -198,7 +203,7 @@ def test_a_model_without_nodes_is_refused():
 
 
 def test_a_first_interval_longer_than_the_window_is_refused():
-    reading = starting_at(10)
-    state = learn(new_state(1, reading), np.arange(5.0)[:, None], reading)
+    variant = starting_at(10)
+    state = learn(new_state(1, variant), np.arange(5.0)[:, None], variant)
     with pytest.raises(ValueError, match="interval of 10 does not go with 5"):
         examine(*export(state))

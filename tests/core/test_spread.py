@@ -11,7 +11,7 @@ from everclust.core.spread import (
     present_scale,
     widest_scale,
 )
-from everclust.core.state import clock_of, new_state
+from everclust.core.state import new_state, scalars_of
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def seen(compiled):
     def build(*samples):
         state = new_state(len(samples[0]))
         for i, x in enumerate(samples):
-            clock_of(state).n_seen = i
+            scalars_of(state).n_seen = i
             compiled(observe)(state, np.array(x, float))
         return state
 
@@ -31,8 +31,8 @@ def seen(compiled):
 def test_running_mean_and_squares(seen):
     # Feature 0: 1, 3, 8 has mean 4 and squared deviations 9 + 1 + 16. Feature 1 never changes.
     state = seen((1, 5), (3, 5), (8, 5))
-    assert state.feature[0].tolist() == [4, 5]
-    assert state.feature[1].tolist() == [26, 0]
+    assert state.mean.tolist() == [4, 5]
+    assert state.square_sum.tolist() == [26, 0]
 
 
 def test_scale_is_the_largest_standard_deviation(seen, compiled):
@@ -69,10 +69,10 @@ def test_widest_scale_is_kept_up_to_date(model, compiled):
     assert compiled(widest_scale)(state) == 5
     compiled(give_scale)(state, 1)
     assert state.node["scale"][1] == math.sqrt(18)
-    assert clock_of(state).widest == 5  # another node still holds it
+    assert scalars_of(state).widest == 5  # another node still holds it
     compiled(give_scale)(state, 0)
-    assert clock_of(state).widest < 0  # its holder has shrunk: look it up
+    assert scalars_of(state).widest < 0  # its holder has shrunk: it must be computed again
     assert compiled(widest_scale)(state) == math.sqrt(18)
-    state.feature[1] = 50
+    state.square_sum[:] = 50
     compiled(give_scale)(state, 2)
-    assert clock_of(state).widest == math.sqrt(50)  # a new record needs no looking up
+    assert scalars_of(state).widest == math.sqrt(50)  # a new record needs no looking up

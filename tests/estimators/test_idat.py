@@ -19,7 +19,7 @@ from sklearn.exceptions import NotFittedError
 
 import everclust.model.snapshot
 from everclust import IDAT
-from everclust.core.state import check
+from everclust.core.invariants import check
 
 IRIS = load_iris().data
 DIGITS = load_digits().data
@@ -249,7 +249,7 @@ def test_copies_are_independent():
     assert not hasattr(IDAT().copy(), "n_nodes_")
 
 
-# Reading
+# Variant
 
 
 def test_reading_writes_nothing():
@@ -382,7 +382,7 @@ def test_ctrl_c_at_the_terminal_comes_soon():
         import threading, time, os, signal
         import numpy as np
         from everclust import IDAT
-        from everclust.core.state import check
+        from everclust.core.invariants import check
         random = np.random.default_rng(0)
         X = random.normal(size=(100_000, 8)) + random.integers(0, 20, (100_000, 1)) * 5
         X = np.lib.stride_tricks.as_strided(X, (100, *X.shape), (0, *X.strides)).reshape(-1, 8)

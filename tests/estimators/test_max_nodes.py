@@ -6,7 +6,7 @@ from sklearn.datasets import load_digits
 
 import everclust
 from everclust import IDAT
-from everclust.core.state import check
+from everclust.core.invariants import check
 
 DIGITS = load_digits().data
 

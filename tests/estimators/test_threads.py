@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from everclust import IDAT, load
-from everclust.core.state import check
+from everclust.core.invariants import check
 
 
 def blobs(n, n_features=8, n_blobs=20, seed=0):

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from everclust.jit import simd as vectors
-from everclust.jit.simd import BYTES, WIDTH, higher, highest, load, lower, lowest, root, splat, store
+from everclust.jit.simd import BYTES, WIDTH, higher, highest, load, lower, lowest, splat, square_root, store
 
 BOTH = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 
@@ -29,7 +29,7 @@ def test_there_and_back(dtype, start, either_way):
 def test_arithmetic_is_that_of_arrays(dtype, either_way):
     def compute(a, b, x, out):
         p, q = load(a, 0), load(b, 0)
-        store(out, 0, (p + q * splat(x) - p / q) * root(p))
+        store(out, 0, (p + q * splat(x) - p / q) * square_root(p))
 
     a, b, out = numbers(dtype), numbers(dtype)[::-1].copy(), np.zeros(48, dtype)
     x = dtype(0.7)

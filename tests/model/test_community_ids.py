@@ -11,9 +11,9 @@ from sklearn.datasets import load_digits, load_iris
 import everclust
 from everclust import IDAT
 from everclust.core.cluster_ids import BORN, GONE, MERGED, SPLIT
-from everclust.core.communities.levels import DECISION_INTERVAL
+from everclust.core.communities.levels import UPDATE_INTERVAL
 from everclust.core.handovers import handovers
-from everclust.core.topology import NO_CLUSTER
+from everclust.core.layout import NO_CLUSTER
 from everclust.model.event_arrays import export_communities, restore_communities
 from everclust.model.events import Chronicle
 from everclust.model.matching import Community, as_lines, happenings, succeed
@@ -171,7 +171,7 @@ def test_it_is_decided_at_every_thousandth_sample():
     model = IDAT(clusters="handover").partial_fit(X)
     events = model.events()
     assert events
-    assert {event.sample % DECISION_INTERVAL for event in events} == {0}
+    assert {event.sample % UPDATE_INTERVAL for event in events} == {0}
     assert model._learner.scalar("next_community") > 0
     assert {event.kind for event in IDAT().partial_fit(X).events()} >= {"born"}
 
@@ -243,7 +243,7 @@ def test_the_nearest_nodes_vote_on_predictions():
         if i in place and j in place
     }
     root, clusters = np.sqrt(model.feature_weights_), model.node_labels_[base].tolist()
-    nodes, voice = (model.prototypes_[base] * root).tolist(), valley_oracle.voices(w, clusters)
+    nodes, voice = (model.prototypes_[base] * root).tolist(), valley_oracle.vote_weights(w, clusters)
     expected = [valley_oracle.vote(nodes, clusters, voice, x) for x in (X[:1000] * root).tolist()]
     assert model.predict(X[:1000]).tolist() == expected
     assert model.predict(model.prototypes_[base]).tolist() == clusters

@@ -17,10 +17,12 @@ import everclust.core.topology
 import everclust.model.events
 from everclust import IDAT
 from everclust.core.eviction import evict
+from everclust.core.growth import grow
+from everclust.core.invariants import check
 from everclust.core.learn import learn
 from everclust.core.readout import cluster_ids, components
 from everclust.core.serialise import export, restore
-from everclust.core.state import check, clock_of, grow, new_state
+from everclust.core.state import new_state, scalars_of
 from everclust.core.variants import CAPPED, PRINTED_EVIDENCE, PUBLISHED
 from everclust.model.events import Chronicle
 from oracles.identity import Identities, Node
@@ -38,7 +40,7 @@ READINGS = [PUBLISHED, PUBLISHED, CAPPED, PRINTED_EVIDENCE]
 
 def look_at(state):
     """The nodes of a state by birth."""
-    n_nodes = clock_of(state).n_nodes
+    n_nodes = scalars_of(state).n_nodes
     node, component = state.node[:n_nodes], components(state)
     return {
         int(node["birth"][k]): Node(
@@ -52,35 +54,35 @@ def look_at(state):
 
 
 def ids_by_birth(state):
-    births = state.node["birth"][: clock_of(state).n_nodes].tolist()
+    births = state.node["birth"][: scalars_of(state).n_nodes].tolist()
     return {birth: c for birth, c in zip(births, cluster_ids(state).tolist(), strict=True) if c >= 0}
 
 
 def read_lines(state, chronicle):
     """Take down what the core has written, as a learner does."""
-    clock = clock_of(state)
-    chronicle.add(state.line[: clock.n_lines].copy(), state.centre[: clock.n_centres].copy())
-    clock.n_lines = clock.n_centres = 0
+    clock = scalars_of(state)
+    chronicle.add(state.event[: clock.n_events].copy(), state.event_centre[: clock.n_event_centres].copy())
+    clock.n_events = clock.n_event_centres = 0
 
 
 def lockstep(X, state, reading, max_nodes=2**62):
     """Learn X with ids decided by both; the bound on nodes is kept one node at a time."""
     rules, chronicle = Identities(ids_by_birth(state)), Chronicle()
-    rules.next_id = int(clock_of(state).next_cluster)
+    rules.next_id = int(scalars_of(state).next_cluster)
     rules.nodes = look_at(state)
     for i in range(len(X)):
         state = learn(state, X[i : i + 1], reading)
         compare(state, rules, chronicle)
-        while clock_of(state).n_nodes > max_nodes:
+        while scalars_of(state).n_nodes > max_nodes:
             state = evict_one(state)
             compare(state, rules, chronicle)
     return state, rules, chronicle
 
 
 def evict_one(state):
-    n_nodes = int(clock_of(state).n_nodes)
+    n_nodes = int(scalars_of(state).n_nodes)
     evict(state, n_nodes - 1)
-    if clock_of(state).n_nodes == n_nodes:
+    if scalars_of(state).n_nodes == n_nodes:
         state = grow(state)
         evict(state, n_nodes - 1)
     return state
@@ -88,10 +90,10 @@ def evict_one(state):
 
 def compare(state, rules, chronicle):
     check(state)
-    rules.look(int(clock_of(state).n_seen), look_at(state))
+    rules.look(int(scalars_of(state).n_seen), look_at(state))
     read_lines(state, chronicle)
     assert ids_by_birth(state) == rules.id_of
-    assert clock_of(state).next_cluster == rules.next_id
+    assert scalars_of(state).next_cluster == rules.next_id
 
 
 def assert_told(events, told):
@@ -303,8 +305,8 @@ def test_what_is_remembered_is_bounded_whatever_the_batches(monkeypatch):
         cut.partial_fit(X[start : start + 7])
         asked.partial_fit(X[start : start + 7]).events()
     assert whole.events() == cut.events() == asked.events()
-    n_lines = len(whole._learner.export()[1]["event"])
-    assert 20 <= n_lines < 40
+    n_events = len(whole._learner.export()[1]["event"])
+    assert 20 <= n_events < 40
     assert len(cut._learner._chronicle[False]._pages) == 1
     monkeypatch.undo()
     everything = IDAT().partial_fit(X).events()
@@ -318,9 +320,9 @@ def test_memory_stays_bounded_when_nobody_asks(monkeypatch):
     for x in outliers(np.random.default_rng(5), 200 if PLAIN else 2000, 2):
         model.learn_one(x)
         chronicle = model._learner._chronicle[False]
-        n_lines = sum(len(lines) for lines, _ in chronicle._pages)
-        assert n_lines < 80
-        assert n_lines == chronicle._n_lines  # kept as a running sum: nothing is counted anew at every event
+        n_events = sum(len(lines) for lines, _ in chronicle._pages)
+        assert n_events < 80
+        assert n_events == chronicle._n_lines  # kept as a running sum: nothing is counted anew at every event
 
 
 # ---- While no node is active, and again ----
@@ -351,8 +353,8 @@ def test_a_node_that_comes_back_starts_a_new_cluster(model, compiled):
     assert rules.id_of == {0: 3}
     rules.next_id, rules.nodes = 7, look_at(state)
     state.node["active"][0] = False
-    clock_of(state).n_active -= 1
-    clock_of(state).change = everclust.core.topology.ANYTHING
+    scalars_of(state).n_active -= 1
+    scalars_of(state).change = everclust.core.topology.ANYTHING
     compiled(everclust.core.cluster_ids.recognise)(state)
     compiled(everclust.core.topology.activate)(state, 0)
     compiled(everclust.core.cluster_ids.recognise)(state)
@@ -456,7 +458,7 @@ def test_a_listener_may_ask_the_model():
 
 def test_a_cluster_may_be_split_twice_by_one_sample():
     """Once by maintenance and once because a node goes: two events, told one after the other."""
-    lines = np.zeros(4, everclust.core.cluster_ids.LINE)
+    lines = np.zeros(4, everclust.core.cluster_ids.EVENT)
     for row, (part, size, centre) in enumerate([(5, 9, 0), (101, 2, 0), (5, 6, 1), (102, 3, 1)]):
         lines[row] = (70, everclust.core.cluster_ids.SPLIT, 5, part, size, centre)
     told = Chronicle(lines, np.array([[1.0], [2.0]])).events()

@@ -23,8 +23,8 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_digits, load_iris
 
 from everclust import IDAT, load
+from everclust.core.invariants import check
 from everclust.core.serialise import NODE_FIELDS
-from everclust.core.state import check
 from everclust.model.file import DIGEST, FORMAT, MAGIC
 from support.paths import DATA
 
@@ -633,7 +633,7 @@ def test_absurd_names(names, sound, tmp_path):
 VALUES = {
     "usage": [0, -1, 2**62, -(2**63), 2**63 - 1],
     "idle": [-1, 2, 2**62],
-    "gain": [-1, 2**62, 2**63 - 1],
+    "activity": [-1, 2**62, 2**63 - 1],
     "scale": [0.0, -1.0, 1e-300, 1e-7, np.nan, np.inf],
     "prototype": [np.nan, np.inf, -np.inf, 1e300, -1.1e140],
     "mean": [np.nan, np.inf, 1e300],

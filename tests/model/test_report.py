@@ -9,7 +9,6 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
 from everclust import IDAT
-from everclust.core.spread import MEAN, SQUARE_SUM
 from everclust.model.report import cluster_profile, cluster_report
 from everclust.model.snapshot import take_snapshot
 
@@ -31,8 +30,8 @@ def snapshot(model):
         next_cluster=6,
         n_seen=21,
     )
-    state.feature[MEAN] = [2, 2]
-    state.feature[SQUARE_SUM] = [80, 0]  # variances of 4 and 0
+    state.mean = [2, 2]
+    state.square_sum = [80, 0]  # variances of 4 and 0
     return take_snapshot(state)
 
 
@@ -70,7 +69,7 @@ def test_spread_is_measured_in_the_metric(model):
 
 def test_only_the_farthest_features_are_named(model):
     state = model([[1, -5, 3, 0], [1, -5, 3, 0], [1, -5, 3, 0]], n_seen=5)
-    state.feature[SQUARE_SUM] = 4
+    state.square_sum = 4
     assert cluster_report(take_snapshot(state))["differs_by"].tolist() == ["x1 -5.0, x2 +3.0, x0 +1.0"]
 
 

@@ -1,18 +1,17 @@
-"""Hand-over clusters in slow, plain Python: what the fast read-out is compared with.
+"""Hand-overs and Louvain in slow, plain Python: what the fast code is compared with.
 
 The first half adds to the specification of IDAT what hand-over clusters need while learning: a
 count of hand-overs per pair of nodes and, for the capped metric, a weight per feature. The second
-half is the read-out, a pure function of prototypes, usage, hand-overs and weights; one function
-per step. Nothing is imported from everclust, so a slip in one is not a slip in both.
+half has the steps that the read-out in valleys.py begins with. Nothing is imported from everclust, so a
+slip in one is not a slip in both.
 
 Notation: w{i,j} the hand-overs between nodes i and j, g_i all those of node i, G_c all those of
-group c, total the sum of all g. A gain of modularity is written times total, and a merge's times
-its square: both are whole numbers then, and every comparison of them is exact.
+group c, total the sum of all g. A gain of modularity is written times total: it is a whole number then,
+and every comparison is exact.
 """
 
 import math
 from collections.abc import Sequence
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -33,11 +32,10 @@ FINENESS = 10**12  # a move gains more than one part in so many
 
 
 class HandoverOracle(oracle.Oracle):
-    """IDAT that counts hand-overs, with or without the birth link and the capped metric."""
+    """IDAT that counts hand-overs, with or without the capped metric."""
 
-    def __init__(self, *, birth: bool = True, capped: bool = False, **reading: Any) -> None:
-        super().__init__(**reading)
-        self.counts_births = birth
+    def __init__(self, *, capped: bool = False, **variant: Any) -> None:
+        super().__init__(**variant)
         self.is_capped = capped
         self.handover: Pairs = {}
         self.feature_weight: list[float] = []
@@ -58,7 +56,7 @@ class HandoverOracle(oracle.Oracle):
         first, second = self.nearest
         if len(self.prototype) == n_before:
             self.hand_over(first, second)
-        elif self.counts_births:
+        else:
             self.hand_over(n_before, first)
 
     def nearest_two(self, x: list[float]) -> tuple[int, int]:
@@ -94,14 +92,6 @@ class HandoverOracle(oracle.Oracle):
         super().recalibrate()
         if self.is_capped:
             self.feature_weight = capped_weights(self.feature_weight, self.m2, self.n_welford)
-
-    # ---- The answer --------------------------------------------------------------------------
-
-    def node_labels(self) -> list[int]:
-        return read_out(self.prototype, self.usage, self.handover, self.feature_weight)
-
-    def handover_predict(self, x: Point) -> int:
-        return predict(x, self.prototype, self.node_labels(), self.feature_weight)
 
 
 def variances(m2: Sequence[float], n: int) -> list[float]:
@@ -144,34 +134,7 @@ def weighted_distances(x: Point, points: Points, weights: Sequence[float]) -> li
     return np.sqrt(total).tolist()
 
 
-# ---- Read-out --------------------------------------------------------------------------------
-
-
-def read_out(prototype: Points, usage: Sequence[int], w: Pairs, weights: Sequence[float]) -> list[int]:
-    """The cluster of every node; nodes that are no candidates have none."""
-    base = candidates(usage)
-    linked = linked_nodes(w, base)
-    labels = [NOT_A_CANDIDATE] * len(usage)
-    if len(linked) < LEAST_LINKED:
-        for k in base:
-            labels[k] = 0
-        return labels
-    found = group_linked([prototype[k] for k in linked], between(w, linked), weights)
-    group = dict(zip(linked, found, strict=True))
-    for k in base:
-        # 5. Outside L the nearest in L decides; inside it is the node itself, whoever shares its place.
-        labels[k] = group[k if k in group else nearest_of(prototype[k], linked, prototype, weights)]
-    return labels
-
-
-def group_linked(y: Points, w: Pairs, weights: Sequence[float]) -> list[int]:
-    """2 to 4: the group of every linked node."""
-    finest = louvain(w, len(y))
-    if max(finest) == 0:
-        return finest
-    levels = merge_path(w, finest)
-    g = strengths(w, len(y))
-    return levels[choose_level([silhouette(y, g, level, weights) for level in levels])]
+# ---- First steps of the read-out ---------------------------------------------------------------
 
 
 # 1. Candidates, and the hand-overs among them.
@@ -215,16 +178,16 @@ def louvain(w: Pairs, n: int) -> list[int]:
     level_w, level_g = w, g
     while True:
         alone = list(range(len(level_g)))
-        label = settle(level_w, level_g, alone)
+        label = move_until_stable(level_w, level_g, alone)
         if label == alone:
             break
         number = numbered(label)
         group = [number[group[i]] for i in nodes]
         level_w, level_g = aggregate(level_w, level_g, number)
-    return numbered(settle(w, g, group))
+    return numbered(move_until_stable(w, g, group))
 
 
-def settle(w: Pairs, g: Sequence[int], label: Sequence[int]) -> list[int]:
+def move_until_stable(w: Pairs, g: Sequence[int], label: Sequence[int]) -> list[int]:
     """2. Passes over all nodes until none moves."""
     label = list(label)
     for _ in range(MOST_PASSES):
@@ -289,48 +252,11 @@ def numbered(label: Sequence[int]) -> list[int]:
     return [number[c] for c in label]
 
 
-# 3. Coarser answers.
-
-
-def merge_path(w: Pairs, finest: Sequence[int]) -> list[list[int]]:
-    """3. The levels to be scored, finest first; merges that still gain come before the first."""
-    level = list(finest)
-    while max(level) > 1 and max(merge_gains(w, level).values()) > 0:
-        level = merged(level, best_merge(w, level))
-    levels = [level]
-    while max(level) > 1:
-        level = merged(level, best_merge(w, level))
-        levels.append(level)
-    return levels
-
-
-def merge_gains(w: Pairs, level: Sequence[int]) -> Pairs:
-    """3. e_ab - a_a a_b, times the square of total, for every pair of groups, linked or not, lowest first."""
-    g = strengths(w, len(level))
-    total = sum(g)
-    outer, sums = aggregate(w, g, level)
-    return {
-        (a, b): outer.get((a, b), 0) * total - sums[a] * sums[b] for a, b in combinations(range(len(sums)), 2)
-    }
-
-
-def best_merge(w: Pairs, level: Sequence[int]) -> tuple[int, int]:
-    """3. The pair with the largest value; of equals the lowest."""
-    gains = merge_gains(w, level)
-    return max(gains, key=lambda ab: gains[ab])
-
-
-def merged(level: Sequence[int], ab: tuple[int, int]) -> list[int]:
-    """3. The merged group takes place a; those after b move up."""
-    a, b = ab
-    return [a if c == b else c - (c > b) for c in level]
-
-
-# 4. The level.
+# Levels.
 
 
 def centres(y: Points, g: Sequence[int], level: Sequence[int]) -> list[list[float]]:
-    """4. The mean node of each group, nodes weighing as much as they handed over."""
+    """The mean node of each group, nodes weighing as much as they handed over."""
     sums = group_sums(g, level)
     centre = [[0.0] * len(y[0]) for _ in sums]
     for i, c in enumerate(level):
@@ -339,34 +265,15 @@ def centres(y: Points, g: Sequence[int], level: Sequence[int]) -> list[list[floa
     return [[value / total for value in point] for point, total in zip(centre, sums, strict=True)]
 
 
-def silhouette(y: Points, g: Sequence[int], level: Sequence[int], weights: Sequence[float]) -> float:
-    """4. How much nearer nodes are to their own centre than to the next, from -1 to 1."""
-    centre = centres(y, g, level)
-    score = 0.0
-    for i, own in enumerate(level):
-        away = weighted_distances(y[i], centre, weights)
-        inner = 0.0 if list(level).count(own) == 1 else away[own]
-        outer = min(away[c] for c in range(len(centre)) if c != own)
-        larger = max(inner, outer)
-        score += g[i] * ((outer - inner) / larger) if larger > 0 else 0.0
-    return score / sum(g)
-
-
 def choose_level(scores: Sequence[float]) -> int:
-    """4. The highest score; of equals the first, which is the finer."""
+    """The highest score; of equals the first, which is the finer."""
     return max(range(len(scores)), key=lambda level: scores[level])
 
 
-# 5. and 6. The nearest node.
+# The nearest node.
 
 
 def nearest_of(x: Point, nodes: Sequence[int], prototype: Points, weights: Sequence[float]) -> int:
-    """5, 6. The nearest of some nodes, given in ascending order; of equals the lowest."""
+    """The nearest of some nodes, given in ascending order; of equals the lowest."""
     away = weighted_distances(x, np.asarray(prototype)[nodes], weights)
     return nodes[away.index(min(away))]
-
-
-def predict(x: Point, prototype: Points, labels: Sequence[int], weights: Sequence[float]) -> int:
-    """6. The cluster of the nearest candidate, by plain distance."""
-    base = [k for k, label in enumerate(labels) if label != NOT_A_CANDIDATE]
-    return labels[nearest_of(x, base, prototype, weights)]

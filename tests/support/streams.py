@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from everclust.core.serialise import SCALARS, restore
+from everclust.core.serialise import KEPT_SCALARS, restore
 from oracles.handover import HandoverOracle
 
 
@@ -54,9 +54,9 @@ def outliers(rng, n, d):
 TEXTURES = [grid, constant, duplicates, blobs, tasks, drift, tiny, outliers]
 
 
-def some_model(rng, d, reading):
+def some_model(rng, d, variant):
     """A specification that might have seen a lot: nodes far and near, with any evidence between them."""
-    slow = specification(reading)
+    slow = specification(variant)
     n_nodes = int(rng.integers(4, 14))
     prototype = rng.standard_t(1.0, size=(n_nodes, d))
     slow.prototype = prototype.tolist()
@@ -75,7 +75,7 @@ def some_model(rng, d, reading):
     slow.idle = [int(active and rng.random() < 0.5) for active in slow.active]
     slow.evidence_before = [slow.row_sum(k) for k in range(n_nodes)]
     slow.handover = {(0, k): int(rng.integers(1, 3)) for k in range(1, n_nodes) if rng.random() < 0.3}
-    slow.feature_weight = rng.uniform(0.1, 1.0, d).tolist() if reading.capped else [1.0] * d
+    slow.feature_weight = rng.uniform(0.1, 1.0, d).tolist() if variant.capped else [1.0] * d
     slow.usage_before = [usage - int(rng.integers(usage + 1)) for usage in slow.usage]
     slow.interval = int(rng.integers(2, 7))
     slow.window = (prototype[0] + rng.normal(size=(2 * slow.interval, d))).tolist()
@@ -84,24 +84,23 @@ def some_model(rng, d, reading):
     return slow
 
 
-def specification(reading):
+def specification(variant):
     return HandoverOracle(
-        birth=reading.birth_links,
-        capped=reading.capped,
-        first_interval=reading.first_interval,
-        evidence="printed" if reading.printed_evidence else "published",
-        grow=reading.grows,
-        shrink=reading.shrinks,
-        recalibrate=reading.recalibrates,
+        capped=variant.capped,
+        first_interval=variant.first_interval,
+        evidence="printed" if variant.printed_evidence else "published",
+        grow=variant.grows,
+        shrink=variant.shrinks,
+        recalibrate=variant.recalibrates,
     )
 
 
 def restored(slow):
     """The core's state with what the specification holds."""
-    scalars = {name: getattr(slow, name, 0) for name in SCALARS}
+    scalars = {name: getattr(slow, name, 0) for name in KEPT_SCALARS}
     fields = {name: np.array(getattr(slow, name)) for name in ("prototype", "mean", "window")}
     fields |= {name: np.array(getattr(slow, name)) for name in ("usage", "scale", "active", "idle")}
-    fields["gain"] = np.array([slow.gain(k) for k in range(len(slow.usage))])
+    fields["activity"] = np.array([slow.gain(k) for k in range(len(slow.usage))])
     fields["square_sum"] = np.array(slow.m2)
     fields["evidence"] = np.array([(*ij, n) for ij, n in slow.evidence.items()], np.int64).reshape(-1, 3)
     fields["edge"] = np.array(sorted(slow.edges), np.int64).reshape(-1, 2)

@@ -1,59 +1,60 @@
-"""Whose clusters a sample has changed: few as a rule, and nobody else needs to be looked at."""
+"""The slots whose clusters a sample has changed: usually few, and only these are compared."""
 
 from ..jit.compile import jit
-from .topology import NO_HOME, root
+from .layout import NONE
+from .topology import root
 
 
 @jit
-def list_members(state, seats, is_listed):  # INOUT seats, is_listed
-    """List the seats of the components that are said to have changed; returns how many there are."""
-    n_changed, n = state.clock[0].change, 0
+def list_changed_members(state, slots, is_listed):  # INOUT slots, is_listed
+    """List the slots of the components in `state.changed`; returns how many there are."""
+    n_changed, n = state.scalars[0].n_changed, 0
     for i in range(n_changed):
-        is_listed[root(state, state.seat[i].changed)] = False
+        is_listed[root(state, state.changed[i])] = False
     for i in range(n_changed):
-        first = s = root(state, state.seat[i].changed)
+        first = s = root(state, state.changed[i])
         while not is_listed[first] or s != first:
             is_listed[first] = True
-            seats[n] = s
+            slots[n] = s
             n += 1
-            s = state.seat[s].mate
+            s = state.slot[s].next_in_component
     return n
 
 
 @jit
-def list_concerned(state, seats, concerned):  # INOUT seats, concerned
-    """List the seats of clusters that have changed; returns how many there are.
+def list_affected(state, slots, affected):  # INOUT slots, affected
+    """List the slots of clusters that have changed; returns how many there are.
 
-    A seat that is not where its home is has moved: then its old cluster and its new one are concerned.
+    Where a slot's cluster root is not its present root, its old cluster and its new one are affected.
     """
-    n_seats = seats.shape[0]
-    for s in range(n_seats):
-        concerned[s] = False
-    for s in range(n_seats):
-        seat, r = state.seat[s], root(state, s)
-        now = r if state.node[seat.node].active else NO_HOME
-        if seat.home != now:
-            concerned[r] = True
-            if seat.home != NO_HOME:
-                concerned[seat.home] = True
+    n_slots = slots.shape[0]
+    for s in range(n_slots):
+        affected[s] = False
+    for s in range(n_slots):
+        slot, r = state.slot[s], root(state, s)
+        now = r if state.node[slot.node].active else NONE
+        if slot.cluster_root != now:
+            affected[r] = True
+            if slot.cluster_root != NONE:
+                affected[slot.cluster_root] = True
     n = 0
-    for s in range(n_seats):
-        home = state.seat[s].home  # concerned with it is the root as well, wherever that is
-        if concerned[home if home != NO_HOME else root(state, s)]:
-            seats[n] = s
+    for s in range(n_slots):
+        old = state.slot[s].cluster_root
+        if affected[old if old != NONE else root(state, s)]:
+            slots[n] = s
             n += 1
     return n
 
 
 @jit
-def sort_by_node(state, seats):  # INOUT seats
-    """Shell's way, which is quick for the few that there are and not slow for many."""
-    gap = seats.shape[0] // 2
+def sort_by_node(state, slots):  # INOUT slots
+    """Shellsort: quick for few slots and not slow for many."""
+    gap = slots.shape[0] // 2
     while gap > 0:
-        for i in range(gap, seats.shape[0]):
-            s, place = seats[i], i
-            while place >= gap and state.seat[seats[place - gap]].node > state.seat[s].node:
-                seats[place] = seats[place - gap]
-                place -= gap
-            seats[place] = s
+        for i in range(gap, slots.shape[0]):
+            s, at = slots[i], i
+            while at >= gap and state.slot[slots[at - gap]].node > state.slot[s].node:
+                slots[at] = slots[at - gap]
+                at -= gap
+            slots[at] = s
         gap //= 2

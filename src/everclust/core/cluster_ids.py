@@ -1,165 +1,158 @@
-"""Which cluster is which: permanent ids, decided at the very sample at which the topology changes.
+"""Permanent ids of clusters, updated at the very sample at which the topology changes.
 
-Owner of the ids. A cluster is a component of active nodes. Each of its seats knows the *home* of the
-cluster, the seat that stood for it when it was last recognised; the id and its age are kept there.
-Everything is looked at in the order of nodes, not of seats: a file does not tell who sat down first.
-What has happened is written down as lines, for `everclust.model.events` to read.
+Owner of the ids. A cluster is a component of active nodes. Each of its slots knows the *cluster root*: the
+root of the component at the last update, where the id and its age are stored. An update compares cluster
+roots with present roots. It iterates in node order, not slot order: slot order is not saved.
+Events are appended to a buffer in the state, which `everclust.model.events` reads.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from ..jit.compile import jit, jit_allocating, record
+from ..jit.compile import jit, jit_allocating
 from ..jit.reference import refer
-from .affected import list_concerned, list_members, sort_by_node
-from .topology import ANYTHING, NO_CLUSTER, NO_HOME, NOTHING_NEW, root
+from .affected import list_affected, list_changed_members, sort_by_node
+from .layout import ALL_CHANGED, NO_CLUSTER, NONE, NONE_CHANGED
+from .topology import root
 
-GONE, SPLIT, MERGED, BORN = 0, 1, 2, 3  # in the order in which they are told within one sample
-LINE = record(
-    ("sample", np.int64),  # number of the sample, counted from 1
-    ("kind", np.int64),
-    ("cluster", np.int64),  # which is gone, was split, was merged into, or is born
-    ("part", np.int64),  # one of the parts of the split or of the clusters merged; else the cluster
-    ("size", np.int64),  # usage of that part
-    ("centre", np.int64),  # row of the cluster's centre
-)
+GONE, SPLIT, MERGED, BORN = 0, 1, 2, 3  # in the order of events within one sample
 
-
-N_ROWS = 10  # of working memory: seats concerned, marks, and the eight below
+N_ROWS = 10  # of working memory: affected slots, marks, and the eight fields of Parts
 
 
 class Parts(NamedTuple):
-    """Seats with the same home and the same root are a part, which goes by the seat of its oldest node."""
+    """Slots with the same cluster root and the same present root are a part, named by the slot of its oldest
+    node. All arrays are indexed by slots."""
 
-    home: np.ndarray  # of every part, before this sample; NO_HOME for seats that no part goes by
-    of_home: np.ndarray  # the first part of every home, or NO_HOME
-    next_of_home: np.ndarray  # and the next one of every part
-    at_root: np.ndarray  # the same for roots
-    next_at_root: np.ndarray
+    old_root: np.ndarray  # cluster root of every part; NONE for slots that name no part
+    first_of_old: np.ndarray  # the first part of every cluster root, or NONE
+    next_of_old: np.ndarray  # and the next one of every part
+    first_of_new: np.ndarray  # the same for present roots
+    next_of_new: np.ndarray
     mass: np.ndarray  # usage of every part
     cluster: np.ndarray  # the id that it keeps or is given
     since: np.ndarray
 
 
 @jit_allocating
-def recognise(state):  # INOUT seat, line, centre, clock
-    """Give the clusters their ids after this sample, and write down what has happened to them."""
-    settle(state, np.empty((N_ROWS, state.clock[0].n_seats), np.int64))
+def update_ids(state):  # INOUT slot, event, event_centre, scalars
+    """Give the clusters their ids after this sample, and log what has happened to them."""
+    _update_ids(state, np.empty((N_ROWS, state.scalars[0].n_slots), np.int64))
 
 
 @jit
-def settle(state, table):  # INOUT table, seat, line, centre, clock
-    """`recognise` with working memory: lists of seats, or a number for each."""
-    clock = state.clock[0]
-    if clock.change == ANYTHING:
-        n = list_concerned(state, table[0], table[1])
+def _update_ids(state, table):  # INOUT table, slot, event, event_centre, scalars
+    """`update_ids` with working memory: lists of slots, or a number for each."""
+    scalars = state.scalars[0]
+    if scalars.n_changed == ALL_CHANGED:
+        n = list_affected(state, table[0], table[1])
     else:
-        n = list_members(state, table[0], table[1])
-    seats = table[0, :n]
-    sort_by_node(state, seats)
-    compare(state, seats, table[2:])
-    recognise_births(state, seats)
-    clock.change = NOTHING_NEW
+        n = list_changed_members(state, table[0], table[1])
+    slots = table[0, :n]
+    sort_by_node(state, slots)
+    compare_roots(state, slots, table[2:])
+    log_births(state, slots)
+    scalars.n_changed = NONE_CHANGED
 
 
 @jit
-def compare(state, seats, table):  # INOUT table, seat, line, centre, clock
-    """Compare homes, where seats belonged before this sample, with roots, where they belong now."""
+def compare_roots(state, slots, table):  # INOUT table, slot, event, event_centre, scalars
+    """Compare cluster roots, from before this sample, with present roots."""
     parts = refer(Parts(table[0], table[1], table[2], table[3], table[4], table[5], table[6], table[7]))
-    for s in seats:
-        home, r = state.seat[s].home, root(state, s)
+    for s in slots:
+        old, new = state.slot[s].cluster_root, root(state, s)
         for i in range(table.shape[0]):
-            table[i, s] = NO_HOME
-            table[i, r] = NO_HOME
-            if home != NO_HOME:
-                table[i, home] = NO_HOME
-    find_parts(state, seats, parts)
-    tell_gone(state, seats, parts)
-    for p in seats:
-        h = parts.home[p]
-        if h != NO_HOME and parts.of_home[h] == p:
-            share_out(state, parts, h)
-    for r in seats:
-        take_over(state, parts, r)
-    move_in(state, seats, parts)
-    tell_splits(state, seats, parts)
-    tell_mergers(state, seats, parts)
+            table[i, s] = NONE
+            table[i, new] = NONE
+            if old != NONE:
+                table[i, old] = NONE
+    find_parts(state, slots, parts)
+    log_ends(state, slots, parts)
+    for p in slots:
+        old = parts.old_root[p]
+        if old != NONE and parts.first_of_old[old] == p:
+            divide_id(state, parts, old)
+    for r in slots:
+        inherit_id(state, parts, r)
+    set_cluster_roots(state, slots, parts)
+    log_splits(state, slots, parts)
+    log_mergers(state, slots, parts)
 
 
 @jit
-def find_parts(state, seats, parts):  # INOUT parts
-    """The parts of active seats that have a home, in chains with the oldest first."""
-    for s in seats:
-        seat = state.seat[s]
-        if seat.home == NO_HOME or not state.node[seat.node].active:
+def find_parts(state, slots, parts):  # INOUT parts
+    """The parts of active slots that have a cluster root, in chains with the oldest first."""
+    for s in slots:
+        slot = state.slot[s]
+        if slot.cluster_root == NONE or not state.node[slot.node].active:
             continue
         r = root(state, s)
-        p = parts.at_root[r]
-        while p != NO_HOME and parts.home[p] != seat.home:
-            p = parts.next_at_root[p]
-        if p == NO_HOME:
+        p = parts.first_of_new[r]
+        while p != NONE and parts.old_root[p] != slot.cluster_root:
+            p = parts.next_of_new[p]
+        if p == NONE:
             p = s
-            parts.home[p] = seat.home
+            parts.old_root[p] = slot.cluster_root
             parts.mass[p] = 0
-            append(p, parts.at_root, r, parts.next_at_root)
-            append(p, parts.of_home, seat.home, parts.next_of_home)
-        parts.mass[p] += state.node[seat.node].usage
+            append(p, parts.first_of_new, r, parts.next_of_new)
+            append(p, parts.first_of_old, slot.cluster_root, parts.next_of_old)
+        parts.mass[p] += state.node[slot.node].usage
 
 
 @jit
-def append(p, first, place, following):  # INOUT first, following
-    """Put part p at the end of the chain of that place."""
-    if first[place] == NO_HOME:
-        first[place] = p
+def append(p, first, r, following):  # INOUT first, following
+    """Put part p at the end of the chain of root r."""
+    if first[r] == NONE:
+        first[r] = p
         return
-    last = first[place]
-    while following[last] != NO_HOME:
+    last = first[r]
+    while following[last] != NONE:
         last = following[last]
     following[last] = p
 
 
 @jit
-def tell_gone(state, seats, parts):  # INOUT seat.cluster, line, centre
+def log_ends(state, slots, parts):  # INOUT slot.cluster, event, event_centre
     """Clusters of which no node is active any more."""
-    for s in seats:
-        h = state.seat[s].home
-        if h == NO_HOME or parts.of_home[h] != NO_HOME:
+    for s in slots:
+        old = state.slot[s].cluster_root
+        if old == NONE or parts.first_of_old[old] != NONE:
             continue
-        home = state.seat[h]
-        if home.cluster != NO_CLUSTER:
-            centre, mass = write_centre(state, seats, h)
-            write_line(state, GONE, home.cluster, home.cluster, mass, centre)
-            home.cluster = NO_CLUSTER
+        owner = state.slot[old]
+        if owner.cluster != NO_CLUSTER:
+            centre, mass = log_centre(state, slots, old)
+            log_event(state, GONE, owner.cluster, owner.cluster, mass, centre)
+            owner.cluster = NO_CLUSTER
 
 
 @jit
-def share_out(state, parts, h):  # INOUT parts.cluster, parts.since, seat.cluster
+def divide_id(state, parts, old):  # INOUT parts.cluster, parts.since, slot.cluster
     """The largest part of a cluster keeps its id, the oldest on ties; the others are given new ones."""
-    home, p = state.seat[h], parts.of_home[h]
-    keeper = largest(p, parts.next_of_home, parts)
-    while p != NO_HOME:
-        parts.cluster[p], parts.since[p] = home.cluster, home.since
+    owner, p = state.slot[old], parts.first_of_old[old]
+    keeper = largest(p, parts.next_of_old, parts)
+    while p != NONE:
+        parts.cluster[p], parts.since[p] = owner.cluster, owner.since
         if p != keeper:
-            parts.cluster[p], parts.since[p] = new_cluster(state), state.clock[0].n_seen + 1
-        p = parts.next_of_home[p]
-    home.cluster = NO_CLUSTER
+            parts.cluster[p], parts.since[p] = new_cluster(state), state.scalars[0].n_seen + 1
+        p = parts.next_of_old[p]
+    owner.cluster = NO_CLUSTER
 
 
 @jit
-def take_over(state, parts, r):  # INOUT seat.cluster, seat.since
+def inherit_id(state, parts, r):  # INOUT slot.cluster, slot.since
     """The largest of the parts that have come together gives the cluster its id, the oldest on ties."""
-    giver = largest(parts.at_root[r], parts.next_at_root, parts)
-    if giver != NO_HOME:
-        home = state.seat[r]
-        home.cluster, home.since = parts.cluster[giver], parts.since[giver]
+    giver = largest(parts.first_of_new[r], parts.next_of_new, parts)
+    if giver != NONE:
+        owner = state.slot[r]
+        owner.cluster, owner.since = parts.cluster[giver], parts.since[giver]
 
 
 @jit
 def largest(p, following, parts):
     """The part of a chain with the most usage."""
     best = p
-    while p != NO_HOME:
+    while p != NONE:
         if parts.mass[p] > parts.mass[best]:
             best = p
         p = following[p]
@@ -167,101 +160,102 @@ def largest(p, following, parts):
 
 
 @jit
-def move_in(state, seats, parts):  # INOUT seat.home
-    """Homes are where the roots are; those who retired have none, and those who are new may find one."""
-    for s in seats:
-        seat = state.seat[s]
+def set_cluster_roots(state, slots, parts):  # INOUT slot.cluster_root
+    """Cluster roots are the present roots of components with an id; inactive nodes have none."""
+    for s in slots:
+        slot = state.slot[s]
         r = root(state, s)
-        is_home = state.node[seat.node].active and parts.at_root[r] != NO_HOME
-        seat.home = r if is_home else NO_HOME
+        has_id = state.node[slot.node].active and parts.first_of_new[r] != NONE
+        slot.cluster_root = r if has_id else NONE
 
 
 @jit
-def tell_splits(state, seats, parts):  # INOUT line, centre
-    """A line for every part of a cluster that has come apart."""
-    for p in seats:
-        if parts.home[p] == NO_HOME or parts.of_home[parts.home[p]] != p or parts.next_of_home[p] == NO_HOME:
+def log_splits(state, slots, parts):  # INOUT event, event_centre
+    """A record for every part of a cluster that was split."""
+    for p in slots:
+        old = parts.old_root[p]
+        if old == NONE or parts.first_of_old[old] != p or parts.next_of_old[p] == NONE:
             continue
-        keeper = largest(p, parts.next_of_home, parts)
-        centre, _ = write_centre(state, seats, state.seat[keeper].home)
-        while p != NO_HOME:
-            write_line(state, SPLIT, parts.cluster[keeper], parts.cluster[p], parts.mass[p], centre)
-            p = parts.next_of_home[p]
+        keeper = largest(p, parts.next_of_old, parts)
+        centre, _ = log_centre(state, slots, state.slot[keeper].cluster_root)
+        while p != NONE:
+            log_event(state, SPLIT, parts.cluster[keeper], parts.cluster[p], parts.mass[p], centre)
+            p = parts.next_of_old[p]
 
 
 @jit
-def tell_mergers(state, seats, parts):  # INOUT line, centre
-    """A line for every part that has come together with others."""
-    for p in seats:
-        r = state.seat[p].home
-        if parts.home[p] == NO_HOME or parts.at_root[r] != p or parts.next_at_root[p] == NO_HOME:
+def log_mergers(state, slots, parts):  # INOUT event, event_centre
+    """A record for every part that was merged with others."""
+    for p in slots:
+        r = state.slot[p].cluster_root
+        if parts.old_root[p] == NONE or parts.first_of_new[r] != p or parts.next_of_new[p] == NONE:
             continue
-        centre, _ = write_centre(state, seats, r)
-        while p != NO_HOME:
-            write_line(state, MERGED, state.seat[r].cluster, parts.cluster[p], parts.mass[p], centre)
-            p = parts.next_at_root[p]
+        centre, _ = log_centre(state, slots, r)
+        while p != NONE:
+            log_event(state, MERGED, state.slot[r].cluster, parts.cluster[p], parts.mass[p], centre)
+            p = parts.next_of_new[p]
 
 
 @jit
-def recognise_births(state, seats):  # INOUT seat, line, centre, clock
-    """Components of active nodes that nobody was at home in are new clusters."""
-    clock = state.clock[0]
-    untold = clock.next_cluster
-    for s in seats:
-        seat = state.seat[s]
-        if seat.home == NO_HOME and state.node[seat.node].active:
-            seat.home = root(state, s)
-            home = state.seat[seat.home]
-            if home.cluster == NO_CLUSTER:
-                home.cluster, home.since = new_cluster(state), clock.n_seen + 1
-    if untold == clock.next_cluster:
+def log_births(state, slots):  # INOUT slot, event, event_centre, scalars
+    """Components of active nodes without a cluster root are new clusters."""
+    scalars = state.scalars[0]
+    next_id = scalars.next_cluster
+    for s in slots:
+        slot = state.slot[s]
+        if slot.cluster_root == NONE and state.node[slot.node].active:
+            slot.cluster_root = root(state, s)
+            owner = state.slot[slot.cluster_root]
+            if owner.cluster == NO_CLUSTER:
+                owner.cluster, owner.since = new_cluster(state), scalars.n_seen + 1
+    if next_id == scalars.next_cluster:
         return
-    for s in seats:  # in which the new ids rise
-        h = state.seat[s].home
-        if h != NO_HOME and state.seat[h].cluster == untold:
-            centre, mass = write_centre(state, seats, h)
-            write_line(state, BORN, untold, untold, mass, centre)
-            untold += 1
+    for s in slots:  # new ids rise in this order
+        r = state.slot[s].cluster_root
+        if r != NONE and state.slot[r].cluster == next_id:
+            centre, mass = log_centre(state, slots, r)
+            log_event(state, BORN, next_id, next_id, mass, centre)
+            next_id += 1
 
 
 @jit
-def new_cluster(state):  # INOUT clock.next_cluster
+def new_cluster(state):  # INOUT scalars.next_cluster
     """An id that was never given."""
-    clock = state.clock[0]
-    clock.next_cluster += 1
-    return clock.next_cluster - 1
+    scalars = state.scalars[0]
+    scalars.next_cluster += 1
+    return scalars.next_cluster - 1
 
 
 @jit
-def write_line(state, kind, cluster, part, size, centre):  # INOUT line, clock.n_lines
-    """One more line; lines of the same event have the same centre."""
-    clock = state.clock[0]
-    line = state.line[clock.n_lines]
-    line.sample = clock.n_seen + 1
-    line.kind = kind
-    line.cluster = cluster
-    line.part = part
-    line.size = size
-    line.centre = centre
-    clock.n_lines += 1
+def log_event(state, kind, cluster, part, size, centre):  # INOUT event, scalars.n_events
+    """One more record; records of the same event have the same centre."""
+    scalars = state.scalars[0]
+    event = state.event[scalars.n_events]
+    event.sample = scalars.n_seen + 1
+    event.kind = kind
+    event.cluster = cluster
+    event.part = part
+    event.size = size
+    event.centre = centre
+    scalars.n_events += 1
 
 
 @jit
-def write_centre(state, seats, h):  # INOUT centre, clock.n_centres
-    """(row of the usage-weighted mean of the nodes at home in h, their usage)."""
-    clock = state.clock[0]
-    row = clock.n_centres
-    centre = state.centre[row]
+def log_centre(state, slots, r):  # INOUT event_centre, scalars.n_event_centres
+    """(row of the usage-weighted mean of the nodes with cluster root r, their usage)."""
+    scalars = state.scalars[0]
+    row = scalars.n_event_centres
+    centre = state.event_centre[row]
     for j in range(centre.shape[0]):
         centre[j] = 0.0
     mass = 0
-    for s in seats:
-        seat = state.seat[s]
-        if seat.home == h:
-            usage, y = state.node[seat.node].usage, state.prototype[seat.node]
+    for s in slots:
+        slot = state.slot[s]
+        if slot.cluster_root == r:
+            usage, y = state.node[slot.node].usage, state.prototype[slot.node]
             mass += usage
             share = usage / mass
             for j in range(centre.shape[0]):
                 centre[j] += (y[j] - centre[j]) * share
-    clock.n_centres += 1
+    scalars.n_event_centres += 1
     return row, mass

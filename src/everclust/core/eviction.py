@@ -1,31 +1,32 @@
-"""At most so many nodes: the one addition to the algorithm that forgets, for streams that drift for ever."""
+"""A bound on nodes: the one addition to the algorithm that forgets, for streams that drift for ever."""
 
 import numpy as np
 
 from ..jit.compile import jit, jit_allocating, kernel
 from ..jit.quantiles import select
 from ..jit.reference import refer
-from .cluster_ids import recognise
+from .cluster_ids import update_ids
+from .growth import has_room
+from .layout import ALL_CHANGED, NONE
 from .maintenance import move_node
-from .nearest import forget_shadow
+from .nearest import clear_coarse
 from .pair_table import rehash
-from .state import has_room
-from .topology import ANYTHING, NOBODY, rejoin, release
+from .topology import rejoin, release
 
 
 @kernel
 def evict(state, max_nodes):  # INOUT state
-    """Let nodes go until max_nodes are left, as far as there is room; part of the sample learnt last."""
+    """Evict nodes until max_nodes are left, as far as there is room; part of the sample learnt last."""
     state = refer(state)
-    clock = state.clock[0]
-    while clock.n_nodes > max_nodes and has_room(state):
+    scalars = state.scalars[0]
+    while scalars.n_nodes > max_nodes and has_room(state):
         k = stalest(state)
-        if state.node[k].seat != NOBODY:
+        if state.node[k].slot != NONE:
             retire(state, k)
-            clock.n_seen -= 1  # what happens to clusters has happened at that sample
-            recognise(state)
-            clock.n_seen += 1
-            remove_seat(state, state.node[k].seat)
+            scalars.n_seen -= 1  # events belong to the sample learnt last
+            update_ids(state)
+            scalars.n_seen += 1
+            remove_slot(state, state.node[k].slot)
         remove_node(state, k)
 
 
@@ -33,16 +34,15 @@ def evict(state, max_nodes):  # INOUT state
 def stalest(state):
     """Of the half of the nodes that has gone longest without winning: inactive before active, stalest first.
 
-    Were all inactive nodes to go before any active one, new nodes, which are inactive, would go before old
-    ones that will never win again, and under drift nothing new could be learnt. Were it for staleness
-    alone, classes that do not come again would be forgotten first.
+    Evicting all inactive nodes first would remove new nodes before dead ones, so that nothing new could be
+    learnt under drift; evicting by age alone would forget classes that no longer occur.
     """
-    n = state.clock[0].n_nodes
+    n = state.scalars[0].n_nodes
     last_won = np.empty(n)
     for k in range(n):
         last_won[k] = state.node[k].last_won
     latest = select(last_won, n // 2 - 1)  # of that half
-    best = NOBODY
+    best = NONE
     for k in range(n):
         node, other = state.node[k], state.node[max(best, 0)]
         if node.last_won > latest:
@@ -50,30 +50,30 @@ def stalest(state):
         is_better = node.active < other.active or (
             node.active == other.active and node.last_won < other.last_won
         )
-        if best == NOBODY or is_better:
+        if best == NONE or is_better:
             best = k
     return best
 
 
 @jit
-def retire(state, k):  # INOUT node, seat, pair, clock
+def retire(state, k):  # INOUT node, slot, pair, scalars
     """Take the edges and the evidence of node k away."""
-    clock = state.clock[0]
-    s = state.node[k].seat
+    scalars = state.scalars[0]
+    s = state.node[k].slot
     if state.node[k].active:
         state.node[k].active = False
-        clock.n_active -= 1
-        clock.change = ANYTHING
+        scalars.n_active -= 1
+        scalars.n_changed = ALL_CHANGED
     n_kept = 0
-    for e in range(clock.n_edges):
-        pair = state.pair[state.pair[e].edge]
+    for e in range(scalars.n_edges):
+        pair = state.pair[state.edge[e]]
         if s not in (pair.a, pair.b):
-            state.pair[n_kept].edge = state.pair[e].edge
+            state.edge[n_kept] = state.edge[e]
             n_kept += 1
-    if n_kept < clock.n_edges:
-        clock.n_edges = n_kept
-        clock.change = ANYTHING
-    for row in range(clock.n_pairs):
+    if n_kept < scalars.n_edges:
+        scalars.n_edges = n_kept
+        scalars.n_changed = ALL_CHANGED
+    for row in range(scalars.n_pairs):
         pair = state.pair[row]
         if pair.evidence > 0 and s in (pair.a, pair.b):
             forget(state, pair, pair.a + pair.b - s)
@@ -81,58 +81,58 @@ def retire(state, k):  # INOUT node, seat, pair, clock
 
 
 @jit
-def forget(state, pair, other):  # INOUT pair, seat, node.gain, clock
-    """The evidence that a node leaves behind with another one."""
-    clock = state.clock[0]
-    clock.total_evidence -= pair.evidence
-    clock.evident_pairs -= 1
-    node = state.node[state.seat[other].node]
+def forget(state, pair, other):  # INOUT pair, slot, node.activity, scalars
+    """Remove the evidence that an evicted node shares with another one."""
+    scalars = state.scalars[0]
+    scalars.total_evidence -= pair.evidence
+    scalars.evident_pairs -= 1
+    node = state.node[state.slot[other].node]
     if pair.is_edge:
         release(state, other, pair.evidence)
     else:
-        node.gain -= pair.evidence
-    node.gain = max(node.gain, 0)  # maintenance, which would forgive it, may be far away
+        node.activity -= pair.evidence
+    node.activity = max(node.activity, 0)  # the next maintenance may be far away
     pair.evidence = 0
     pair.is_edge = False
 
 
 @jit
-def remove_seat(state, s):  # INOUT seat, pair, node.seat, clock
-    """Close up the seats behind seat s, which stands alone, and drop its pairs."""
-    clock = state.clock[0]
+def remove_slot(state, s):  # INOUT slot, pair, node.slot, scalars
+    """Close up the slots behind slot s, which stands alone, and drop its pairs."""
+    scalars = state.scalars[0]
     drop_pairs(state, s)
-    clock.n_seats -= 1
-    for t in range(s, clock.n_seats):
-        seat, following = state.seat[t], state.seat[t + 1]
-        seat.node = following.node
-        seat.degree = following.degree
-        seat.parent = following.parent
-        seat.mate = following.mate
-        seat.home = following.home
-        seat.cluster = following.cluster
-        seat.since = following.since
-        seat.is_loose = following.is_loose
-        state.node[seat.node].seat = t
-    for t in range(clock.n_seats):
-        seat = state.seat[t]
-        seat.parent -= seat.parent > s
-        seat.mate -= seat.mate > s
-        seat.home -= seat.home > s
+    scalars.n_slots -= 1
+    for t in range(s, scalars.n_slots):
+        slot, following = state.slot[t], state.slot[t + 1]
+        slot.node = following.node
+        slot.degree = following.degree
+        slot.parent = following.parent
+        slot.next_in_component = following.next_in_component
+        slot.cluster_root = following.cluster_root
+        slot.cluster = following.cluster
+        slot.since = following.since
+        slot.is_isolated = following.is_isolated
+        state.node[slot.node].slot = t
+    for t in range(scalars.n_slots):
+        slot = state.slot[t]
+        slot.parent -= slot.parent > s
+        slot.next_in_component -= slot.next_in_component > s
+        slot.cluster_root -= slot.cluster_root > s
     n_kept = 0
-    for i in range(clock.n_loose):
-        t = state.seat[i].loose
+    for i in range(scalars.n_isolated):
+        t = state.isolated[i]
         if t != s:
-            state.seat[n_kept].loose = t - (t > s)
+            state.isolated[n_kept] = t - (t > s)
             n_kept += 1
-    clock.n_loose = n_kept
+    scalars.n_isolated = n_kept
 
 
 @jit
-def drop_pairs(state, s):  # INOUT pair, clock.n_pairs
-    """Pairs of seat s go, the others close up and are hashed anew. Edges are listed in the same order."""
-    clock = state.clock[0]
+def drop_pairs(state, s):  # INOUT pair, scalars.n_pairs
+    """Pairs of slot s go, the others close up and are hashed anew. Edges are listed in the same order."""
+    scalars = state.scalars[0]
     n_kept = 0
-    for row in range(clock.n_pairs):
+    for row in range(scalars.n_pairs):
         pair = state.pair[row]
         if s in (pair.a, pair.b):
             continue
@@ -142,31 +142,31 @@ def drop_pairs(state, s):  # INOUT pair, clock.n_pairs
         kept.is_edge = pair.is_edge
         kept.length = pair.length
         n_kept += 1
-    clock.n_pairs = n_kept
+    scalars.n_pairs = n_kept
     n_edges = 0
     for row in range(n_kept):
         if state.pair[row].is_edge:
-            state.pair[n_edges].edge = row
+            state.edge[n_edges] = row
             n_edges += 1
     rehash(state)
 
 
 @jit
-def remove_node(state, k):  # INOUT node, prototype, shadow, clock
-    """Close up the nodes behind node k, which has no seat any more."""
-    clock = state.clock[0]
+def remove_node(state, k):  # INOUT node, prototype, coarse, scalars
+    """Close up the nodes behind node k, which has no slot any more."""
+    scalars = state.scalars[0]
     node = state.node[k]
     if node.usage > 1:
-        clock.used_nodes -= 1
-        clock.used_usage -= node.usage
-    if node.scale == clock.widest:
-        clock.widest = -1.0
-    for i in range(k + 1, clock.n_nodes):
+        scalars.used_nodes -= 1
+        scalars.used_usage -= node.usage
+    if node.scale == scalars.widest:
+        scalars.widest = -1.0
+    for i in range(k + 1, scalars.n_nodes):
         move_node(state, i, i - 1)
-    clock.n_nodes -= 1
-    forget_shadow(state, clock.n_nodes)
-    clock.n_touched = 0
-    for i in range(clock.n_nodes):
-        if state.node[i].gain != 0:
-            state.node[clock.n_touched].touched = i
-            clock.n_touched += 1
+    scalars.n_nodes -= 1
+    clear_coarse(state, scalars.n_nodes)
+    scalars.n_touched = 0
+    for i in range(scalars.n_nodes):
+        if state.node[i].activity != 0:
+            state.touched[scalars.n_touched] = i
+            scalars.n_touched += 1

@@ -1,69 +1,64 @@
 """Hand-overs w{i, j}: how often node j was second when i was first. Learning never reads them.
 
-A hash table of pairs of birth numbers: places of nodes change when others are dropped, births do not.
-Pairs of dropped nodes stay in the table until there are too many, and are left out whenever it is read.
+The counts are the CONN matrix of Taşdemir and Merényi: competitive Hebbian links (Martinetz and Schulten)
+with weights. They are stored in a hash table of pairs of birth numbers: indices of nodes change when others
+are dropped, birth numbers do not. Pairs of dropped nodes stay in the table until there are too many, and are
+left out whenever it is read.
 """
-
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..jit.compile import jit, jit_allocating, kernel, record
+from ..jit.compile import jit, jit_allocating, kernel
 from ..jit.reference import refer
 from ..jit.sorting import counting_sort, in_order
+from .layout import NONE
 from .pair_table import scatter
-from .topology import NOBODY
+from .state import HANDOVER, State
 
-if TYPE_CHECKING:
-    from .state import State
-
-MANY = 8  # pairs per node; three or four are common
-HANDOVER = record(("a", np.int64), ("b", np.int64), ("count", np.int64))  # births, a < b; no count: empty
+MOST_PAIRS_PER_NODE = 8  # three or four are common
 
 
 @jit
-def entry(state, a, b):  # INOUT handover, clock.n_handovers
-    """Row of the pair {a, b} of births, a < b; its caller counts at once, or it is as good as empty."""
+def find_row(state, a, b):  # INOUT handover, scalars.n_handovers
+    """Row of the pair {a, b} of births, a < b. A new row is empty until its caller counts."""
     mask = state.handover.shape[0] - 1  # the size is a power of two
-    place = scatter(a, b) & mask
-    row = state.handover[place]
+    bucket = scatter(a, b) & mask
+    row = state.handover[bucket]
     while row.count > 0:
         if row.a == a and row.b == b:
             return row
-        place = (place + 1) & mask
-        row = state.handover[place]
+        bucket = (bucket + 1) & mask
+        row = state.handover[bucket]
     row.a = a
     row.b = b
-    state.clock[0].n_handovers += 1
+    state.scalars[0].n_handovers += 1
     return row
 
 
 @jit
-def hand_over(state, first, second):  # INOUT handover, clock.n_handovers
+def hand_over(state, first, second):  # INOUT handover, scalars.n_handovers
     """w{first, second} += 1."""
     a, b = state.node[first].birth, state.node[second].birth
-    entry(state, min(a, b), max(a, b)).count += 1
+    find_row(state, min(a, b), max(a, b)).count += 1
 
 
 @kernel
-def enter(state, table):  # INOUT handover, clock.n_handovers
-    """Write the rows of another table into one that has just been made."""
+def insert_rows(state, table):  # INOUT handover, scalars.n_handovers
+    """Write the rows of another table into an empty one."""
     state = refer(state)
     for i in range(table.shape[0]):
         if table[i].count > 0:
-            entry(state, table[i].a, table[i].b).count = table[i].count
+            find_row(state, table[i].a, table[i].b).count = table[i].count
 
 
 def table_of(pairs: np.ndarray) -> np.ndarray:
-    """Rows (a, b, count) as a table for `enter`."""
+    """Rows (a, b, count) as a table for `insert_rows`."""
     table = np.zeros(len(pairs), HANDOVER)
     table["a"], table["b"], table["count"] = pairs.T
     return table
 
 
-def between_nodes(state: State) -> np.ndarray:
+def pairs_of_births(state: State) -> np.ndarray:
     """Rows (a, b, count) of the table without those of dropped nodes."""
     births = births_of(state)
     rows = find_pairs(state.handover, births)
@@ -71,16 +66,16 @@ def between_nodes(state: State) -> np.ndarray:
     return rows
 
 
-def worth_keeping(state: State) -> np.ndarray:
-    """A table to go on with. Leaving out dropped nodes takes a while: it is done when there are many."""
-    if state.clock["n_handovers"][0] <= MANY * state.clock["n_nodes"][0]:
+def compacted(state: State) -> np.ndarray:
+    """The table, without dropped nodes if there are many of them: leaving them out takes time."""
+    if state.scalars["n_handovers"][0] <= MOST_PAIRS_PER_NODE * state.scalars["n_nodes"][0]:
         return state.handover
-    return table_of(between_nodes(state))
+    return table_of(pairs_of_births(state))
 
 
 def births_of(state: State) -> np.ndarray:
-    """They rise with the number of the node."""
-    return state.node["birth"][: state.clock["n_nodes"][0]].copy()
+    """Birth numbers of the nodes, which rise."""
+    return state.node["birth"][: state.scalars["n_nodes"][0]].copy()
 
 
 def handovers(state: State) -> np.ndarray:
@@ -90,13 +85,13 @@ def handovers(state: State) -> np.ndarray:
 
 @kernel
 def find_pairs(table, births):
-    """(i, j, count) of the pairs among nodes of these births, numbered as they are here, sorted."""
-    slots, pairs = new_slots(births), np.empty((table.shape[0], 3), np.int64)
+    """(i, j, count) of the pairs among nodes of these births, indexed as they are here, sorted."""
+    buckets, pairs = new_buckets(births), np.empty((table.shape[0], 3), np.int64)
     n = 0
     for row in range(table.shape[0]):
         if table[row].count > 0:
-            i, j = number_of(births, slots, table[row].a), number_of(births, slots, table[row].b)
-            if i != NOBODY and j != NOBODY:
+            i, j = index_of(births, buckets, table[row].a), index_of(births, buckets, table[row].b)
+            if i != NONE and j != NONE:
                 pairs[n, 0], pairs[n, 1], pairs[n, 2] = i, j, table[row].count
                 n += 1
     by_second = counting_sort(pairs[:n, 1], births.shape[0])[1]
@@ -105,25 +100,25 @@ def find_pairs(table, births):
 
 
 @jit_allocating
-def new_slots(births):
-    """A hash table of numbers by birth, at most half full."""
+def new_buckets(births):
+    """A hash table of indices by birth, at most half full."""
     size = 2
     while size < 2 * births.shape[0]:
         size *= 2
-    slots = np.full(size, NOBODY)
+    buckets = np.full(size, NONE)
     for k in range(births.shape[0]):
-        place = scatter(births[k], 0) & (size - 1)
-        while slots[place] != NOBODY:
-            place = (place + 1) & (size - 1)
-        slots[place] = k
-    return slots
+        bucket = scatter(births[k], 0) & (size - 1)
+        while buckets[bucket] != NONE:
+            bucket = (bucket + 1) & (size - 1)
+        buckets[bucket] = k
+    return buckets
 
 
 @jit
-def number_of(births, slots, birth):
-    """Number of the node of that birth, or NOBODY."""
-    mask = slots.shape[0] - 1
-    place = scatter(birth, 0) & mask
-    while slots[place] != NOBODY and births[slots[place]] != birth:
-        place = (place + 1) & mask
-    return slots[place]
+def index_of(births, buckets, birth):
+    """Index of the node of that birth, or NONE."""
+    mask = buckets.shape[0] - 1
+    bucket = scatter(birth, 0) & mask
+    while buckets[bucket] != NONE and births[buckets[bucket]] != birth:
+        bucket = (bucket + 1) & mask
+    return buckets[bucket]

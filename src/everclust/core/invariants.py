@@ -1,15 +1,12 @@
 """Every invariant of the state, as one function: tests call it after every sample, loading after a load."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from .state import State
+from .state import State, scalars_of
 
-Rules = list[tuple[str, Any]]  # what must be so, and is it?
+Rules = list[tuple[str, Any]]  # (invariant, whether it holds)
 
 
 def check(state: State) -> None:
@@ -20,103 +17,108 @@ def check(state: State) -> None:
 
 
 def _rules(state: State) -> Rules:
-    clock: Any = state.clock.view(np.recarray)[0]
-    node = state.node[: clock.n_nodes]
-    seat = state.seat[: clock.n_seats]
+    scalars = scalars_of(state)
+    node = state.node[: scalars.n_nodes]
+    slot = state.slot[: scalars.n_slots]
     return [
-        *_of_nodes(state, clock, node),
-        *_of_seats(state, clock, node, seat),
-        *_of_pairs(state, clock, seat),
-        *_of_clusters(clock, node, seat),
-        *_of_handovers(state, clock, node),
-        *_of_the_stream(state, clock),
+        *_of_nodes(state, scalars, node),
+        *_of_slots(state, scalars, node, slot),
+        *_of_pairs(state, scalars, slot),
+        *_of_clusters(scalars, node, slot),
+        *_of_handovers(state, scalars, node),
+        *_of_the_stream(state, scalars),
     ]
 
 
-def _of_nodes(state: State, clock: Any, node: np.ndarray) -> Rules:
+def _of_nodes(state: State, scalars: Any, node: np.ndarray) -> Rules:
     used = node["usage"][node["usage"] > 1]
-    touched = state.node["touched"][: clock.n_touched]
+    touched = state.touched[: scalars.n_touched]
     return [
         ("every node was used at least once", (node["usage"] >= 1).all()),
-        ("no more uses than two per sample", int(node["usage"].sum()) <= 2 * clock.n_seen),
-        ("the usage sums are right", (clock.used_nodes, clock.used_usage) == (len(used), used.sum())),
+        ("no more uses than two per sample", int(node["usage"].sum()) <= 2 * scalars.n_seen),
+        ("the usage sums are right", (scalars.used_nodes, scalars.used_usage) == (len(used), used.sum())),
         ("scales are positive and finite", _positive(node["scale"])),
-        ("the widest scale is the largest", clock.widest < 0 or clock.widest == node["scale"].max()),
-        ("prototypes are finite", np.isfinite(state.prototype[: clock.n_nodes]).all()),
+        ("the widest scale is the largest", scalars.widest < 0 or scalars.widest == node["scale"].max()),
+        ("prototypes are finite", np.isfinite(state.prototype[: scalars.n_nodes]).all()),
         ("idle nodes have been idle once at most", np.isin(node["idle"], (0, 1)).all()),
         ("only active nodes are idle", _implies(node["idle"] > 0, node["active"])),
-        ("the count of active nodes is right", clock.n_active == node["active"].sum()),
-        ("gains are not negative", (node["gain"] >= 0).all()),
-        ("gains are listed once", _listed(touched, node["gain"] > 0)),
-        ("nobody won a sample that is to come", _are_given(node["last_won"] - 1, clock.n_seen)),
+        ("the count of active nodes is right", scalars.n_active == node["active"].sum()),
+        ("activities are not negative", (node["activity"] >= 0).all()),
+        ("nodes with activity are listed once", _listed(touched, node["activity"] > 0)),
+        ("no node won a sample that is to come", _are_issued(node["last_won"] - 1, scalars.n_seen)),
     ]
 
 
-def _of_seats(state: State, clock: Any, node: np.ndarray, seat: np.ndarray) -> Rules:
-    seated = np.flatnonzero(node["seat"] >= 0)
-    loose = state.seat["loose"][: clock.n_loose]
-    sitting = node[seat["node"]]
-    is_loose = sitting["active"] & ((seat["degree"] == 0) | (sitting["idle"] > 0))
+def _of_slots(state: State, scalars: Any, node: np.ndarray, slot: np.ndarray) -> Rules:
+    slotted = np.flatnonzero(node["slot"] >= 0)
+    isolated = state.isolated[: scalars.n_isolated]
+    occupant = node[slot["node"]]
+    is_isolated = occupant["active"] & ((slot["degree"] == 0) | (occupant["idle"] > 0))
     return [
-        ("nodes used once have no seat", (node["seat"][node["usage"] == 1] < 0).all()),
-        ("active nodes have a seat", (node["seat"][node["active"]] >= 0).all()),
-        ("seats and nodes point at each other", np.array_equal(seat["node"][node["seat"][seated]], seated)),
-        ("every seat is taken", len(seated) == len(seat)),
-        ("active nodes without an edge are listed once", _all_listed(loose, is_loose, seat["is_loose"])),
+        ("nodes used once have no slot", (node["slot"][node["usage"] == 1] < 0).all()),
+        ("active nodes have a slot", (node["slot"][node["active"]] >= 0).all()),
+        ("slots and nodes point at each other", np.array_equal(slot["node"][node["slot"][slotted]], slotted)),
+        ("every slot is taken", len(slotted) == len(slot)),
+        (
+            "active nodes without an edge are listed once",
+            _all_listed(isolated, is_isolated, slot["is_isolated"]),
+        ),
     ]
 
 
-def _of_pairs(state: State, clock: Any, seat: np.ndarray) -> Rules:
-    pair = state.pair[: clock.n_pairs]
-    edge = state.pair["edge"][: clock.n_edges]
+def _of_pairs(state: State, scalars: Any, slot: np.ndarray) -> Rules:
+    pair = state.pair[: scalars.n_pairs]
+    edge = state.edge[: scalars.n_edges]
+    bucket = state.pair_bucket
     evident = pair["evidence"][pair["evidence"] > 0]
     sums = len(evident), evident.sum()
-    degree = np.bincount(np.concatenate([pair["a"][edge], pair["b"][edge]]), minlength=len(seat))
+    degree = np.bincount(np.concatenate([pair["a"][edge], pair["b"][edge]]), minlength=len(slot))
     return [
-        ("the evidence sums are right", (clock.evident_pairs, clock.total_evidence) == sums),
-        ("pairs are of two different seats", (pair["a"] < pair["b"]).all()),
+        ("the evidence sums are right", (scalars.evident_pairs, scalars.total_evidence) == sums),
+        ("pairs are of two different slots", (pair["a"] < pair["b"]).all()),
         ("no pair is there twice", _are_single(pair)),
+        ("the hash table holds every pair once", _listed(bucket[bucket >= 0], np.ones(len(pair), bool))),
         ("edges are listed once", _listed(edge, pair["is_edge"])),
         ("edges have evidence", (pair["evidence"][edge] > 0).all()),
-        ("degrees are right", np.array_equal(degree, seat["degree"])),
+        ("degrees are right", np.array_equal(degree, slot["degree"])),
     ]
 
 
-def _of_clusters(clock: Any, node: np.ndarray, seat: np.ndarray) -> Rules:
-    at_work = node["active"][seat["node"]]
-    places = np.arange(len(seat))
+def _of_clusters(scalars: Any, node: np.ndarray, slot: np.ndarray) -> Rules:
+    is_active = node["active"][slot["node"]]
+    indices = np.arange(len(slot))
     return [
-        ("joins are right", clock.n_joins == len(seat) - (seat["parent"] == places).sum()),
-        ("parents come before their children", (seat["parent"] <= places).all()),
-        ("mates are all around their component", _go_around(seat)),
-        ("only active nodes are at home in a cluster", np.array_equal(seat["home"] >= 0, at_work)),
-        ("homes are roots, and have an id", _are_homes(seat, at_work)),
-        ("ids are different and were given", _are_ids(seat["cluster"], clock.next_cluster)),
-        ("nothing is left to be recognised", clock.change == 0),
-        ("communities were given their ids", _are_given(node["community"], clock.next_community)),
+        ("joins are right", scalars.n_joins == len(slot) - (slot["parent"] == indices).sum()),
+        ("parents come before their children", (slot["parent"] <= indices).all()),
+        ("circular lists go around their component", _go_around(slot)),
+        ("only active nodes have a cluster root", np.array_equal(slot["cluster_root"] >= 0, is_active)),
+        ("cluster roots are roots and have an id", _are_cluster_roots(slot, is_active)),
+        ("ids are different and were issued", _are_ids(slot["cluster"], scalars.next_cluster)),
+        ("no change of components is pending", scalars.n_changed == 0),
+        ("ids of communities were issued", _are_issued(node["community"], scalars.next_community)),
     ]
 
 
-def _of_handovers(state: State, clock: Any, node: np.ndarray) -> Rules:
+def _of_handovers(state: State, scalars: Any, node: np.ndarray) -> Rules:
     handed = state.handover[state.handover["count"] != 0]
     are_pairs = (handed["a"] < handed["b"]).all()
-    are_counted = len(handed) == clock.n_handovers and _are_single(handed)
+    are_counted = len(handed) == scalars.n_handovers and _are_single(handed)
     return [
-        ("births rise, and none is to come", _rises(node["birth"], clock.n_born)),
-        ("hand-overs are of nodes that were born", _are_born(handed, clock.n_born)),
+        ("birth numbers rise and were issued", _rises(node["birth"], scalars.n_born)),
+        ("hand-overs have birth numbers that were issued", _are_born(handed, scalars.n_born)),
         ("hand-overs are counted once", are_pairs and are_counted),
-        ("every sample hands over once at most", 0 <= handed["count"].sum() <= clock.n_seen),
+        ("every sample hands over once at most", 0 <= handed["count"].sum() <= scalars.n_seen),
     ]
 
 
-def _of_the_stream(state: State, clock: Any) -> Rules:
-    longest = min(2 * clock.interval, clock.n_seen)
+def _of_the_stream(state: State, scalars: Any) -> Rules:
+    longest = min(2 * scalars.interval, scalars.n_seen)
     return [
         ("spread is finite and not negative", _spread_is_sound(state)),
-        ("feature weights are between 0 and 1", _are_weights(state.feature[2])),
-        ("interval and vigilance are in range", clock.interval >= 2 and 0 <= clock.vigilance <= 1),
-        ("the cluster ratio is in range", 0 <= clock.cluster_ratio <= 1),
-        ("the window holds at most two intervals", clock.window_size <= longest),
+        ("feature weights are between 0 and 1", _are_weights(state.weight)),
+        ("interval and vigilance are in range", scalars.interval >= 2 and 0 <= scalars.vigilance <= 1),
+        ("the cluster ratio is in range", 0 <= scalars.cluster_ratio <= 1),
+        ("the window holds at most two intervals", scalars.window_size <= longest),
     ]
 
 
@@ -125,7 +127,7 @@ def _positive(values: np.ndarray) -> bool:
 
 
 def _spread_is_sound(state: State) -> bool:
-    return bool(np.isfinite(state.feature[:2]).all() and (state.feature[1] >= 0).all())
+    return bool(np.isfinite([state.mean, state.square_sum]).all() and (state.square_sum >= 0).all())
 
 
 def _rises(births: np.ndarray, n_born: int) -> bool:
@@ -140,32 +142,32 @@ def _are_single(pairs: np.ndarray) -> bool:
     return len(np.unique(np.stack([pairs["a"], pairs["b"]]), axis=1).T) == len(pairs)
 
 
-def _roots(seat: np.ndarray) -> np.ndarray:
-    root = np.arange(len(seat))
-    for s in range(len(seat)):  # parents come before their children
-        root[s] = root[min(seat["parent"][s], s)]
+def _roots(slot: np.ndarray) -> np.ndarray:
+    root = np.arange(len(slot))
+    for s in range(len(slot)):  # parents come before their children
+        root[s] = root[min(slot["parent"][s], s)]
     return root
 
 
-def _go_around(seat: np.ndarray) -> bool:
-    """Following mates from any root, does one meet every seat of its component once?"""
-    root = _roots(seat)
-    return all(_met(seat, first) == np.flatnonzero(root == first).tolist() for first in np.unique(root))
+def _go_around(slot: np.ndarray) -> bool:
+    """Whether the circular list of every root meets every slot of its component once."""
+    root = _roots(slot)
+    return all(_met(slot, first) == np.flatnonzero(root == first).tolist() for first in np.unique(root))
 
 
-def _met(seat: np.ndarray, first: int) -> list[int]:
-    met, s = [first], seat["mate"][first]
-    while s != first and len(met) < len(seat):
+def _met(slot: np.ndarray, first: int) -> list[int]:
+    met, s = [first], slot["next_in_component"][first]
+    while s != first and len(met) < len(slot):
         met.append(s)
-        s = seat["mate"][s]
+        s = slot["next_in_component"][s]
     return sorted(met)
 
 
-def _are_homes(seat: np.ndarray, at_work: np.ndarray) -> bool:
-    root = _roots(seat)
-    at_home = np.flatnonzero(seat["cluster"] >= 0)
-    return np.array_equal(seat["home"][at_work], root[at_work]) and np.array_equal(
-        np.unique(root[at_work]), at_home
+def _are_cluster_roots(slot: np.ndarray, is_active: np.ndarray) -> bool:
+    root = _roots(slot)
+    owners = np.flatnonzero(slot["cluster"] >= 0)
+    return np.array_equal(slot["cluster_root"][is_active], root[is_active]) and np.array_equal(
+        np.unique(root[is_active]), owners
     )
 
 
@@ -174,7 +176,7 @@ def _are_ids(cluster: np.ndarray, next_cluster: int) -> bool:
     return len(np.unique(ids)) == len(ids) and bool((ids < next_cluster).all())
 
 
-def _are_given(numbers: np.ndarray, next_number: int) -> bool:
+def _are_issued(numbers: np.ndarray, next_number: int) -> bool:
     return bool((numbers >= -1).all() and (numbers < next_number).all())
 
 

@@ -1,6 +1,6 @@
 """The metric: d² = Σ_j ω_j·(x_j − y_j)². All ω_j are 1 unless the metric is capped.
 
-Owner of the weights. They are read while a sample is learnt and renewed only between two samples.
+Owner of the weights. They are read while a sample is learnt and updated only between two samples.
 """
 
 import math
@@ -11,7 +11,6 @@ from ..jit.blocks import LANES
 from ..jit.compile import FUSED, jit, jit_allocating
 from ..jit.quantiles import hazen
 from ..jit.simd import WIDTH, load, splat, store
-from .spread import SQUARE_SUM, UNIT, WEIGHT
 
 
 @jit
@@ -37,7 +36,7 @@ def two_distances(x, a, b, weight):
 
 
 def _weighted_squared_distances(x, block, weight, out):
-    """`lanes.squared_distances` in the capped metric."""
+    """`blocks.squared_distances` in the capped metric."""
     for lane in range(0, LANES, WIDTH):
         total = splat(0.0)
         for j in range(x.shape[0]):
@@ -50,15 +49,15 @@ weighted_squared_distances = jit(_weighted_squared_distances, FUSED)  # INOUT ou
 
 
 @jit_allocating
-def cap(state):  # INOUT feature, clock.stretch
-    """No feature may weigh more than the median one."""
-    weigh(state, np.empty(state.feature.shape[1]))
+def cap(state):  # INOUT weight, scalars.coarse_stretch
+    """No feature may _cap more than the median one."""
+    _cap(state, np.empty(state.weight.shape[0]))
 
 
 @jit
-def weigh(state, positive):  # INOUT feature, clock.stretch, positive
+def _cap(state, positive):  # INOUT weight, scalars.coarse_stretch, positive
     """ω_j = min(1, median of the positive v / v_j)."""
-    variance = state.feature[SQUARE_SUM]  # n − 1 times it: the factor cancels out
+    variance = state.square_sum  # n − 1 times it: the factor cancels out
     n = 0
     for j in range(variance.shape[0]):
         if variance[j] > 0.0:
@@ -67,18 +66,20 @@ def weigh(state, positive):  # INOUT feature, clock.stretch, positive
     if n == 0:
         return
     median = hazen(positive[:n], 0.5)
-    weight = state.feature[WEIGHT]
+    weight = state.weight
     for j in range(variance.shape[0]):
         weight[j] = median / variance[j] if variance[j] > median else 1.0
-    stretch_shadow(state)
+    update_stretch(state)
 
 
 @jit
-def stretch_shadow(state):  # INOUT clock.stretch
-    """How much longer a distance can be in the shadow, which keeps older weights."""
-    clock = state.clock[0]
-    unit, weight = state.feature[UNIT], state.feature[WEIGHT]
-    clock.stretch = 0.0
+def update_stretch(state):  # INOUT scalars.coarse_stretch
+    """How much longer a distance can be in the coarse copy, which keeps older weights."""
+    scalars = state.scalars[0]
+    scale, weight = state.coarse_scale, state.weight
+    scalars.coarse_stretch = 0.0
     for j in range(weight.shape[0]):
-        if unit[j] > 0.0:
-            clock.stretch = max(clock.stretch, unit[j] / (clock.unit * math.sqrt(weight[j])))
+        if scale[j] > 0.0:
+            scalars.coarse_stretch = max(
+                scalars.coarse_stretch, scale[j] / (scalars.coarse_unit * math.sqrt(weight[j]))
+            )

@@ -7,10 +7,9 @@ import numpy as np
 
 from ..jit.blocks import LANES, least, pack, squared_distances
 from ..jit.compile import jit_inlined, kernel
+from .layout import NO_CLUSTER, NONE
 from .metric import weighted_squared_distances
-from .spread import WEIGHT
-from .state import State, clock_of
-from .topology import NO_CLUSTER, NOBODY
+from .state import State, scalars_of
 
 
 class ReadOut(NamedTuple):
@@ -24,39 +23,39 @@ class ReadOut(NamedTuple):
 
 def candidates(state: State) -> np.ndarray:
     """Nodes that take part in the answer: the active ones, or all when none is active."""
-    n_nodes = clock_of(state).n_nodes
+    n_nodes = scalars_of(state).n_nodes
     active = np.flatnonzero(state.node["active"][:n_nodes])
     return active if len(active) else np.arange(n_nodes)
 
 
 def edges(state: State) -> np.ndarray:
     """Edges as pairs of nodes i < j, sorted, shape (m, 2)."""
-    rows = state.pair["edge"][: clock_of(state).n_edges]
-    ends = np.stack([state.seat["node"][state.pair[end][rows]] for end in ("a", "b")], axis=1)
+    rows = state.edge[: scalars_of(state).n_edges]
+    ends = np.stack([state.slot["node"][state.pair[end][rows]] for end in ("a", "b")], axis=1)
     ends.sort(axis=1)
-    return ends[np.argsort(ends[:, 0] * clock_of(state).n_nodes + ends[:, 1])]
+    return ends[np.argsort(ends[:, 0] * scalars_of(state).n_nodes + ends[:, 1])]
 
 
 def components(state: State) -> np.ndarray:
     """Connected component of every node, named by its lowest node."""
-    clock = clock_of(state)
-    component = np.arange(clock.n_nodes)
-    root = state.seat["parent"][: clock.n_seats].copy()
+    scalars = scalars_of(state)
+    component = np.arange(scalars.n_nodes)
+    root = state.slot["parent"][: scalars.n_slots].copy()
     while (root[root] != root).any():
         root = root[root]
-    seated = np.flatnonzero(state.node["seat"][: clock.n_nodes] != NOBODY)
-    root = root[state.node["seat"][seated]]
-    lowest = np.full(clock.n_seats, clock.n_nodes)
-    np.minimum.at(lowest, root, seated)
-    component[seated] = lowest[root]
+    slotted = np.flatnonzero(state.node["slot"][: scalars.n_nodes] != NONE)
+    root = root[state.node["slot"][slotted]]
+    lowest = np.full(scalars.n_slots, scalars.n_nodes)
+    np.minimum.at(lowest, root, slotted)
+    component[slotted] = lowest[root]
     return component
 
 
 def cluster_ids(state: State) -> np.ndarray:
     """Permanent id of every node's cluster; those of nodes that are not active are NO_CLUSTER."""
-    nodes = state.node[: clock_of(state).n_nodes]
+    nodes = state.node[: scalars_of(state).n_nodes]
     ids = np.full(len(nodes), NO_CLUSTER)
-    ids[nodes["active"]] = state.seat["cluster"][state.seat["home"][nodes["seat"][nodes["active"]]]]
+    ids[nodes["active"]] = state.slot["cluster"][state.slot["cluster_root"][nodes["slot"][nodes["active"]]]]
     return ids
 
 
@@ -79,7 +78,7 @@ def read_out(state: State, node: np.ndarray | None = None, by_scale: bool = True
     scale = np.ones(len(blocks) * LANES)
     if by_scale:
         scale[: len(node)] = state.node["scale"][node]
-    weight = state.feature[WEIGHT]
+    weight = state.weight
     return ReadOut(blocks, scale, node, weight[: 0 if (weight == 1).all() else None].copy())
 
 

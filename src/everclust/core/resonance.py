@@ -3,9 +3,10 @@
 from ..jit.blocks import copy_row
 from ..jit.compile import jit, jit_inlined
 from .handovers import hand_over
-from .nearest import cast_shadow, nearest_two
+from .layout import NO_CLUSTER, NONE
+from .nearest import nearest_two, update_coarse
 from .spread import give_scale, observe
-from .topology import NO_CLUSTER, NOBODY, activate, add_evidence
+from .topology import activate, add_evidence
 
 
 @jit
@@ -17,69 +18,69 @@ def similarity(distance, scale):
 @jit
 def create(state, x):  # INOUT a new node
     """A node at x. Welford sees the sample first."""
-    clock = state.clock[0]
+    scalars = state.scalars[0]
     observe(state, x)
-    k = clock.n_nodes
-    clock.n_nodes += 1
+    k = scalars.n_nodes
+    scalars.n_nodes += 1
     copy_row(state.prototype[k], x)
     node = state.node[k]
     node.usage = 1
     node.scale = 0.0
     node.active = False
     node.idle = 0
-    node.seat = NOBODY
-    node.gain = 0
+    node.slot = NONE
+    node.activity = 0
     node.community = NO_CLUSTER
-    node.birth = clock.n_born
-    clock.n_born += 1
-    touch(state, k)
+    node.birth = scalars.n_born
+    scalars.n_born += 1
+    mark_winner(state, k)
     give_scale(state, k)
     if k == 1:  # one sample has no spread, so the first node shares the second one's scale
         give_scale(state, 0)
-    cast_shadow(state, k)
+    update_coarse(state, k)
 
 
 @jit
-def touch(state, k):  # INOUT node.gain, node.last_won, node.touched, clock.n_touched
-    """Node k gained one use."""
-    clock = state.clock[0]
-    state.node[k].last_won = clock.n_seen + 1
-    if state.node[k].gain == 0:
-        state.node[clock.n_touched].touched = k
-        clock.n_touched += 1
-    state.node[k].gain += 1
+def mark_winner(state, k):  # INOUT node.activity, node.last_won, touched, scalars.n_touched
+    """Node k won a sample: one more unit of activity."""
+    scalars = state.scalars[0]
+    state.node[k].last_won = scalars.n_seen + 1
+    if state.node[k].activity == 0:
+        state.touched[scalars.n_touched] = k
+        scalars.n_touched += 1
+    state.node[k].activity += 1
 
 
 @jit
-def use(state, k):  # INOUT node.usage, clock.used_nodes, clock.used_usage
+def count_use(state, k):  # INOUT node.usage, scalars.used_nodes, scalars.used_usage
     """M_k += 1, and keep the running sums of T_active: nodes used once do not count there."""
-    clock = state.clock[0]
-    touch(state, k)
+    scalars = state.scalars[0]
+    mark_winner(state, k)
     node = state.node[k]
     if node.usage == 1:
-        clock.used_nodes += 1
-        clock.used_usage += 1
+        scalars.used_nodes += 1
+        scalars.used_usage += 1
     node.usage += 1
-    clock.used_usage += 1
+    scalars.used_usage += 1
 
 
 @jit
-def absorb(state, k, x, weight):  # INOUT prototype, shadow
+def move_towards(state, k, x, weight):  # INOUT prototype, coarse
     """y_k += (x − y_k) / weight."""
     y = state.prototype[k]
     for j in range(x.shape[0]):
         y[j] += (x[j] - y[j]) / weight
-    cast_shadow(state, k)
+    update_coarse(state, k)
 
 
 @jit_inlined
-def support(state, first, second, printed_evidence):
+def count_coactivation(state, first, second, printed_evidence):
     """Both winners resonated: if both are busier than average, that is evidence they belong together.
 
     The printed Algorithm 2 counts evidence in any case: see "Departures" in docs/algorithm.md, section 7.
     """
-    clock = state.clock[0]
-    busy = clock.used_usage / clock.used_nodes  # T_active
+    scalars = state.scalars[0]
+    busy = scalars.used_usage / scalars.used_nodes  # T_active
     both_busy = state.node[first].usage > busy and state.node[second].usage > busy
     if both_busy:
         activate(state, first)
@@ -89,22 +90,21 @@ def support(state, first, second, printed_evidence):
 
 
 @jit_inlined
-def resonate(state, x, reading, scratch):
+def resonate(state, x, variant, scratch):
     """Cases I to III."""
-    vigilance = state.clock[0].vigilance
+    vigilance = state.scalars[0].vigilance
     first, second, to_first, to_second = nearest_two(state, x, scratch)
     if similarity(to_first, state.node[first].scale) < vigilance:
         create(state, x)
-        if reading.birth_links:
-            hand_over(state, state.clock[0].n_nodes - 1, first)
+        hand_over(state, state.scalars[0].n_nodes - 1, first)  # the birth link
         return
     hand_over(state, first, second)
     second_resonates = similarity(to_second, state.node[second].scale) > vigilance
-    use(state, first)
-    absorb(state, first, x, state.node[first].usage)
+    count_use(state, first)
+    move_towards(state, first, x, state.node[first].usage)
     observe(state, x)
     give_scale(state, first)
     if second_resonates:
-        use(state, second)
-        absorb(state, second, x, state.node[first].usage + state.node[second].usage)
-        support(state, first, second, reading.printed_evidence)
+        count_use(state, second)
+        move_towards(state, second, x, state.node[first].usage + state.node[second].usage)
+        count_coactivation(state, first, second, variant.printed_evidence)

@@ -1,7 +1,7 @@
-"""The state without its inner workings: what must be kept to go on learning, and nothing else.
+"""The state without its inner workings: what learning needs to go on, and nothing else.
 
-Seats, hash table, lists, running sums and shadow follow from these arrays. So files and pickles outlive a
-change of any of them.
+Slots, hash tables, lists, running sums and the coarse copy follow from these arrays, so that files and
+pickles survive a change of any of them.
 """
 
 from collections.abc import Mapping
@@ -11,17 +11,18 @@ import numpy as np
 
 from ..jit.compile import jit_allocating, kernel
 from ..jit.reference import refer
-from .cluster_ids import recognise
-from .handovers import enter, handovers, table_of
+from .cluster_ids import update_ids
+from .handovers import handovers, insert_rows, table_of
 from .invariants import check
+from .layout import ALL_CHANGED, NO_CLUSTER, NONE
 from .pair_table import pair_of
 from .readout import cluster_ids, edges
-from .spread import MEAN, SQUARE_SUM, WEIGHT
-from .state import State, allocate, clock_of, window_rows
-from .topology import ANYTHING, NO_CLUSTER, NOBODY, promote, root, take_seat, watch
+from .state import State, allocate, scalar, scalars_of
+from .topology import list_isolated, promote, root, take_slot
+from .window import window_rows
 
 Arrays = dict[str, np.ndarray]
-SCALARS = (
+KEPT_SCALARS = (
     *("n_seen", "since_recalibration", "interval", "vigilance", "cluster_ratio"),
     *("next_cluster", "provisional", "next_community"),
 )
@@ -30,26 +31,24 @@ KINDS = {
     "scale": "f",
     "active": "b",
     "idle": "i",
-    "gain": "i",
+    "activity": "i",
     "last_won": "i",
     "community": "i",
 }
 NODE_FIELDS = tuple(KINDS)
-KINDS |= dict.fromkeys(("prototype", "mean", "square_sum", "weight", "window"), "f")
+FEATURE_FIELDS = ("mean", "square_sum", "weight")
+KINDS |= dict.fromkeys((*FEATURE_FIELDS, "prototype", "window"), "f")
 KINDS |= dict.fromkeys(("evidence", "edge", "handover", "cluster", "since"), "i")
 
 
 def export(state: State) -> tuple[dict[str, Any], Arrays]:
     """(scalars, arrays) from which `restore` makes a state that goes on learning bit for bit."""
-    clock = clock_of(state)
-    nodes = state.node[: clock.n_nodes]
-    scalars = {name: clock[name].item() for name in SCALARS}
-    arrays = {name: nodes[name].copy() for name in NODE_FIELDS}
+    n_nodes = scalar(state, "n_nodes")
+    scalars = {name: scalar(state, name) for name in KEPT_SCALARS}
+    arrays = {name: state.node[name][:n_nodes].copy() for name in NODE_FIELDS}
+    arrays |= {name: getattr(state, name).copy() for name in FEATURE_FIELDS}
     arrays |= {
-        "prototype": state.prototype[: clock.n_nodes].copy(),
-        "mean": state.feature[MEAN].copy(),
-        "square_sum": state.feature[SQUARE_SUM].copy(),
-        "weight": state.feature[WEIGHT].copy(),
+        "prototype": state.prototype[:n_nodes].copy(),
         "window": window_rows(state),
         "evidence": _evidence(state),
         "edge": edges(state),
@@ -62,17 +61,17 @@ def export(state: State) -> tuple[dict[str, Any], Arrays]:
 
 def _since(state: State) -> np.ndarray:
     """From which sample on the cluster of every node has been there; 0 when it is in none."""
-    nodes = state.node[: clock_of(state).n_nodes]
+    nodes = state.node[: scalars_of(state).n_nodes]
     since = np.zeros(len(nodes), np.int64)
-    since[nodes["active"]] = state.seat["since"][state.seat["home"][nodes["seat"][nodes["active"]]]]
+    since[nodes["active"]] = state.slot["since"][state.slot["cluster_root"][nodes["slot"][nodes["active"]]]]
     return since
 
 
 def _evidence(state: State) -> np.ndarray:
     """(i, j, count) of every pair with evidence, i < j, sorted: equal models make equal files."""
-    pairs = state.pair[: clock_of(state).n_pairs]
+    pairs = state.pair[: scalars_of(state).n_pairs]
     pairs = pairs[pairs["evidence"] > 0]
-    ends = np.sort(state.seat["node"][np.stack([pairs["a"], pairs["b"]])], axis=0)
+    ends = np.sort(state.slot["node"][np.stack([pairs["a"], pairs["b"]])], axis=0)
     return np.stack([*ends, pairs["evidence"]], axis=1)[np.lexsort(ends[::-1])]
 
 
@@ -83,77 +82,77 @@ def restore(scalars: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Sta
     state = allocate(
         n_features,
         nodes=n_nodes + 1,
-        seats=n_nodes + 2,
+        slots=n_nodes + 2,
         pairs=2 * n_evident + 1,
-        lines=n_nodes,
-        centres=n_nodes,
+        events=n_nodes,
+        event_centres=n_nodes,
         window=2 * scalars["interval"],
         handovers=3 * len(arrays["handover"]),
     )
-    clock = clock_of(state)
-    for name in SCALARS:
-        clock[name] = scalars[name]
-    clock.n_nodes = n_nodes
+    restored = scalars_of(state)
+    for name in KEPT_SCALARS:
+        restored[name] = scalars[name]
+    restored.n_nodes = n_nodes
     for name in NODE_FIELDS:
         state.node[name][:n_nodes] = arrays[name]
     state.prototype[:n_nodes] = arrays["prototype"]
-    for row, name in ((MEAN, "mean"), (SQUARE_SUM, "square_sum"), (WEIGHT, "weight")):
-        state.feature[row] = arrays[name]
-    clock.window_size = len(arrays["window"])
-    clock.window_head = clock.window_size % len(state.window)
-    state.window[: clock.window_size] = arrays["window"]
+    for name in FEATURE_FIELDS:
+        getattr(state, name)[:] = arrays[name]
+    restored.window_size = len(arrays["window"])
+    restored.window_head = restored.window_size % len(state.window)
+    state.window[: restored.window_size] = arrays["window"]
     state.node["birth"][:n_nodes] = np.arange(n_nodes)
-    clock.n_born = n_nodes
-    enter(state, table_of(arrays["handover"]))
+    restored.n_born = n_nodes
+    insert_rows(state, table_of(arrays["handover"]))
     _resume(state, arrays["evidence"], arrays["edge"], arrays["cluster"], arrays["since"])
     return state
 
 
 @kernel
-def _resume(state, evidence, edge, cluster, since):  # INOUT clock, node, seat, pair
+def _resume(state, evidence, edge, cluster, since):  # INOUT scalars, node, slot, pair
     """Rebuild what follows from the arrays: lists, running sums and the graph."""
     state = refer(state)
-    clock = state.clock[0]
-    for k in range(clock.n_nodes):
+    scalars = state.scalars[0]
+    for k in range(scalars.n_nodes):
         node = state.node[k]
-        node.seat = NOBODY
+        node.slot = NONE
         if node.usage > 1:
-            clock.used_nodes += 1
-            clock.used_usage += node.usage
-        if node.gain != 0:
-            state.node[clock.n_touched].touched = k
-            clock.n_touched += 1
+            scalars.used_nodes += 1
+            scalars.used_usage += node.usage
+        if node.activity != 0:
+            state.touched[scalars.n_touched] = k
+            scalars.n_touched += 1
     for i in range(evidence.shape[0]):
-        row = pair_of(state, take_seat(state, evidence[i, 0]), take_seat(state, evidence[i, 1]))
+        row = pair_of(state, take_slot(state, evidence[i, 0]), take_slot(state, evidence[i, 1]))
         state.pair[row].evidence = evidence[i, 2]
-        clock.evident_pairs += 1
-        clock.total_evidence += evidence[i, 2]
+        scalars.evident_pairs += 1
+        scalars.total_evidence += evidence[i, 2]
     for i in range(edge.shape[0]):
-        promote(state, pair_of(state, state.node[edge[i, 0]].seat, state.node[edge[i, 1]].seat))
-    for k in range(clock.n_nodes):
+        promote(state, pair_of(state, state.node[edge[i, 0]].slot, state.node[edge[i, 1]].slot))
+    for k in range(scalars.n_nodes):
         if state.node[k].active:
-            clock.n_active += 1
-            seat = take_seat(state, k)
-            # A node that got an edge after a quiet round is still listed, to be forgiven that round.
-            if state.seat[seat].degree == 0 or state.node[k].idle > 0:
-                watch(state, seat)
-    come_home(state, cluster, since)
+            scalars.n_active += 1
+            slot = take_slot(state, k)
+            # A node that got an edge after a quiet round stays listed until the next maintenance resets it.
+            if state.slot[slot].degree == 0 or state.node[k].idle > 0:
+                list_isolated(state, slot)
+    restore_ids(state, cluster, since)
 
 
 @jit_allocating
-def come_home(state, cluster, since):  # INOUT seat, clock
-    """Give the clusters their ids back, and new ones to those that have none; nobody is told."""
-    clock = state.clock[0]
-    for k in range(clock.n_nodes):
+def restore_ids(state, cluster, since):  # INOUT slot, scalars
+    """Give the clusters their ids back, and new ones to those that have none, without events."""
+    scalars = state.scalars[0]
+    for k in range(scalars.n_nodes):
         if state.node[k].active and cluster[k] != NO_CLUSTER:
-            seat = state.seat[state.node[k].seat]
-            seat.home = root(state, state.node[k].seat)
-            state.seat[seat.home].cluster = cluster[k]
-            state.seat[seat.home].since = since[k]
-    clock.change = ANYTHING
-    recognise(state)
-    clock.n_lines = 0
-    clock.n_centres = 0
+            slot = state.slot[state.node[k].slot]
+            slot.cluster_root = root(state, state.node[k].slot)
+            state.slot[slot.cluster_root].cluster = cluster[k]
+            state.slot[slot.cluster_root].since = since[k]
+    scalars.n_changed = ALL_CHANGED
+    update_ids(state)
+    scalars.n_events = 0
+    scalars.n_event_centres = 0
 
 
 def examine(scalars: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:

@@ -6,18 +6,16 @@ from ..jit.compile import jit
 from ..jit.simd import WIDTH, higher, highest, load, splat
 
 SCALE_FLOOR = 1e-6
-MEAN, SQUARE_SUM, WEIGHT, ANCHOR, UNIT, PLACE = 0, 1, 2, 3, 4, 5  # rows of state.feature
-N_ROWS = 6
 
 
 @jit
-def observe(state, x):  # INOUT feature
+def observe(state, x):  # INOUT mean, square_sum
     """Take one sample into the running mean and the sum of squared deviations.
 
     The accumulator sees every sample exactly once, so its count is n_seen + 1.
     """
-    mean, square_sum = state.feature[MEAN], state.feature[SQUARE_SUM]
-    n = state.clock[0].n_seen + 1
+    mean, square_sum = state.mean, state.square_sum
+    n = state.scalars[0].n_seen + 1
     for j in range(x.shape[0]):
         delta = x[j] - mean[j]
         mean[j] += delta / n
@@ -41,31 +39,31 @@ def largest_product(a, b):
 @jit
 def present_scale(state):
     """max_j sqrt(ω_j·M2_j / (n − 1)), floored; to be called after the current sample was observed."""
-    n = state.clock[0].n_seen + 1
+    n = state.scalars[0].n_seen + 1
     if n < 2:
         return SCALE_FLOOR
     # max and sqrt change places: both roundings are monotone, so the bits are the same.
-    square_sum = largest_product(state.feature[SQUARE_SUM], state.feature[WEIGHT])
+    square_sum = largest_product(state.square_sum, state.weight)
     return max(math.sqrt(square_sum / (n - 1)), SCALE_FLOOR)
 
 
 @jit
-def give_scale(state, k):  # INOUT node.scale, clock.widest
+def give_scale(state, k):  # INOUT node.scale, scalars.widest
     """Give node k the present scale, and keep track of the largest."""
-    clock = state.clock[0]
+    scalars = state.scalars[0]
     before, now = state.node[k].scale, present_scale(state)
     state.node[k].scale = now
-    if clock.widest >= 0.0 and now >= clock.widest:
-        clock.widest = now
-    elif before == clock.widest:
-        clock.widest = -1.0
+    if scalars.widest >= 0.0 and now >= scalars.widest:
+        scalars.widest = now
+    elif before == scalars.widest:
+        scalars.widest = -1.0
 
 
 @jit
-def widest_scale(state):  # INOUT clock.widest
-    """max_k σ_k, looked up only when the node that held it has changed."""
-    clock = state.clock[0]
-    if clock.widest < 0.0:
-        for k in range(clock.n_nodes):
-            clock.widest = max(clock.widest, state.node[k].scale)
-    return clock.widest
+def widest_scale(state):  # INOUT scalars.widest
+    """max_k σ_k, computed again only when the node that held it has changed."""
+    scalars = state.scalars[0]
+    if scalars.widest < 0.0:
+        for k in range(scalars.n_nodes):
+            scalars.widest = max(scalars.widest, state.node[k].scale)
+    return scalars.widest

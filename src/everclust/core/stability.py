@@ -11,11 +11,11 @@ import numpy as np
 
 from ..jit.blocks import copy_row
 from ..jit.compile import COARSE, FUSED, jit, jit_allocating
-from ..jit.simd import WIDTH, aligned, higher, highest, load, root, splat, store
-from .spread import WEIGHT, widest_scale
+from ..jit.simd import WIDTH, aligned, higher, highest, load, splat, square_root, store
+from .spread import widest_scale
 
 DETERMINANT_FLOOR = 1e-6
-FOUR = 4  # points, or columns, per pass: each has a sum of its own under way
+UNROLL = 4  # points, or columns, per pass: each has a sum of its own under way
 
 
 class Similarities(NamedTuple):
@@ -32,7 +32,7 @@ class Similarities(NamedTuple):
 
 @jit_allocating
 def new_similarities(state, n):
-    """Room for n rows, in one piece: looking for a large one can take as long as filling it."""
+    """Working memory for n rows, in one piece: allocating a large one can take as long as filling it."""
     d, n_blocks = state.window.shape[1], (n + WIDTH - 1) // WIDTH
     size = n_blocks * WIDTH
     area = n_blocks * size
@@ -56,9 +56,9 @@ def first_row(similar, b):
 
 
 @jit
-def place(state, i):
-    """Where in the window the i-th newest sample is."""
-    return (state.clock[0].window_head - 1 - i) & (state.window.shape[0] - 1)  # a power of two
+def window_row(state, i):
+    """Row of the window that holds the i-th newest sample."""
+    return (state.scalars[0].window_head - 1 - i) & (state.window.shape[0] - 1)  # a power of two
 
 
 @jit
@@ -66,27 +66,32 @@ def add_block(state, similar, b, capped):  # INOUT similar.rows, similar.fresh
     """S(i, j) = 1 / (1 + α·‖x_i − x_j‖) for the samples of block b."""
     start = b * WIDTH
     for lane in range(WIDTH):
-        copy_row(similar.fresh[:, lane], state.window[place(state, start + lane)])
+        copy_row(similar.fresh[:, lane], state.window[window_row(state, start + lane)])
     rows = similar.rows[first_row(similar, b) :]
-    for j in range(0, start + WIDTH, FOUR):
-        p, q, r, s = place(state, j), place(state, j + 1), place(state, j + 2), place(state, j + 3)
+    for j in range(0, start + WIDTH, UNROLL):
+        p, q, r, s = (
+            window_row(state, j),
+            window_row(state, j + 1),
+            window_row(state, j + 2),
+            window_row(state, j + 3),
+        )
         four = state.window[p], state.window[q], state.window[r], state.window[s]
         if capped:
-            compare_weighted(similar, four, state.feature[WEIGHT], rows[j : j + FOUR])
+            compare_four_weighted(similar, four, state.weight, rows[j : j + UNROLL])
         else:
-            compare(similar, four, rows[j : j + FOUR])
+            compare_four(similar, four, rows[j : j + UNROLL])
     for lane in range(WIDTH):
         rows[start + lane, lane] = 0.0
 
 
 @jit
-def similarity(squared_distance, alpha):
+def block_similarity(squared_distance, alpha):
     """S from squared distances. Strict, unlike its callers: thresholds are compared with such numbers."""
     one = splat(1.0)
-    return one / (one + splat(alpha) * root(squared_distance))
+    return one / (one + splat(alpha) * square_root(squared_distance))
 
 
-def _compare(similar, four, rows):
+def _compare_four(similar, four, rows):
     """S of the block's samples and four others; squared differences are added up in feature order."""
     p, q, r, s = four
     a = b = c = d = splat(0.0)
@@ -100,24 +105,24 @@ def _compare(similar, four, rows):
         c = c + difference * difference
         difference = x - splat(s[j])
         d = d + difference * difference
-    store(rows[0], 0, similarity(a, similar.alpha))
-    store(rows[1], 0, similarity(b, similar.alpha))
-    store(rows[2], 0, similarity(c, similar.alpha))
-    store(rows[3], 0, similarity(d, similar.alpha))
+    store(rows[0], 0, block_similarity(a, similar.alpha))
+    store(rows[1], 0, block_similarity(b, similar.alpha))
+    store(rows[2], 0, block_similarity(c, similar.alpha))
+    store(rows[3], 0, block_similarity(d, similar.alpha))
 
 
-def _compare_weighted(similar, four, weight, rows):
+def _compare_four_weighted(similar, four, weight, rows):
     """The same in the capped metric."""
-    for i in range(FOUR):
+    for i in range(UNROLL):
         y, total = four[i], splat(0.0)
         for j in range(y.shape[0]):
             difference = load(similar.fresh[j], 0) - splat(y[j])
             total = total + difference * difference * splat(weight[j])
-        store(rows[i], 0, similarity(total, similar.alpha))
+        store(rows[i], 0, block_similarity(total, similar.alpha))
 
 
-compare = jit(_compare, FUSED)  # INOUT rows
-compare_weighted = jit(_compare_weighted, FUSED)  # INOUT rows
+compare_four = jit(_compare_four, FUSED)  # INOUT rows
+compare_four_weighted = jit(_compare_four_weighted, FUSED)  # INOUT rows
 
 
 def _subtract_earlier(similar, b, j):
@@ -168,7 +173,7 @@ def longest_stable(state, similar, n_probed, capped):  # INOUT similar
         start = b * WIDTH
         store(similar.pivot, 0, splat(1.0))
         for j in range(start + WIDTH):
-            n_known = j // FOUR * FOUR
+            n_known = j // UNROLL * UNROLL
             if j == n_known:
                 subtract_earlier(similar, b, j)
             if j >= start:

@@ -1,7 +1,6 @@
-"""Named readings of the paper, the variants of its ablation study, and additions to it.
+"""Variants of the algorithm: the published one, those of the paper's ablation study, and additions.
 
-`IDAT()` uses PUBLISHED, and CAPPED when asked for that metric. The others exist for the benchmark and for
-curious readers.
+`IDAT()` uses PUBLISHED, and CAPPED when asked for that metric. The others exist for the benchmark.
 """
 
 from typing import NamedTuple
@@ -9,8 +8,8 @@ from typing import NamedTuple
 UNBOUNDED = 2**62
 
 
-class Reading(NamedTuple):
-    """How to read the paper where it can be read in more than one way."""
+class Variant(NamedTuple):
+    """What differs between variants."""
 
     first_interval: int = 2
     printed_evidence: bool = False  # count evidence in every Case III, as Algorithm 2 prints it
@@ -18,23 +17,19 @@ class Reading(NamedTuple):
     shrinks: bool = True  # the interval may shrink
     recalibrates: bool = True
     capped: bool = False  # the metric: no feature weighs more than the median one
-    birth_links: bool = True  # a new node counts as handed over by its nearest
-    valleys: bool = True  # communities are read out with an eye for valleys
-    max_nodes: int = UNBOUNDED  # so many are kept at most
+    max_nodes: int = UNBOUNDED  # more are evicted
 
 
-PUBLISHED = Reading()
-PRINTED_EVIDENCE = Reading(printed_evidence=True)
-WITHOUT_GROWTH = Reading(grows=False)
-WITHOUT_SHRINKING = Reading(shrinks=False)
-WITHOUT_BOTH = Reading(recalibrates=False)
-CAPPED = Reading(capped=True)
-BIRTHLESS = Reading(birth_links=False, valleys=False)
-BY_MODULARITY = Reading(valleys=False)
+PUBLISHED = Variant()
+PRINTED_EVIDENCE = Variant(printed_evidence=True)
+WITHOUT_GROWTH = Variant(grows=False)
+WITHOUT_SHRINKING = Variant(shrinks=False)
+WITHOUT_BOTH = Variant(recalibrates=False)
+CAPPED = Variant(capped=True)
 
 
-def starting_at(first_interval: int, reading: Reading = PUBLISHED) -> Reading:
-    """The same reading with another first interval (the paper's ablation uses 2 and 500)."""
+def starting_at(first_interval: int, variant: Variant = PUBLISHED) -> Variant:
+    """The same variant with another first interval (the paper's ablation uses 2 and 500)."""
     if first_interval < 2:
         raise ValueError(f"The first interval is {first_interval}, but it must be at least 2 samples.")
-    return reading._replace(first_interval=first_interval)
+    return variant._replace(first_interval=first_interval)

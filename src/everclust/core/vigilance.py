@@ -9,39 +9,41 @@ KEEP = -1
 
 
 @jit_allocating
-def recalibrate(state, reading):  # INOUT clock: interval, cluster_ratio, vigilance
+def recalibrate(state, variant):  # INOUT scalars: interval, cluster_ratio, vigilance
     """Both, by as many samples as may matter."""
-    clock = state.clock[0]
-    n_probed = min(2 * clock.interval if reading.grows else clock.interval, clock.window_size)
-    derive(state, reading, n_probed, new_similarities(state, n_probed))
+    scalars = state.scalars[0]
+    n_probed = min(2 * scalars.interval if variant.grows else scalars.interval, scalars.window_size)
+    _recalibrate(state, variant, n_probed, new_similarities(state, n_probed))
 
 
 @jit
-def derive(state, reading, n_probed, similar):  # INOUT clock: interval, cluster_ratio, vigilance; similar
+def _recalibrate(
+    state, variant, n_probed, similar
+):  # INOUT scalars: interval, cluster_ratio, vigilance; similar
     """Λ' from how many of the newest samples are still distinct, V' from how close these are."""
-    clock, similar = state.clock[0], refer(similar)
-    n_stable, n_known = longest_stable(state, similar, n_probed, reading.capped)
-    n_components = clock.n_nodes - clock.n_joins  # over all nodes, active or not
-    interval, ratio = next_interval(clock, n_stable, n_components / clock.n_nodes, reading)
+    scalars, similar = state.scalars[0], refer(similar)
+    n_stable, n_known = longest_stable(state, similar, n_probed, variant.capped)
+    n_components = scalars.n_nodes - scalars.n_joins  # over all nodes, active or not
+    interval, ratio = next_interval(scalars, n_stable, n_components / scalars.n_nodes, variant)
     if interval == KEEP:
         return
-    clock.interval, clock.cluster_ratio = interval, ratio
-    find_closest(state, similar, n_known, interval, reading.capped)
-    clock.vigilance = hazen(similar.closest[:interval], 1.0 - ratio)
+    scalars.interval, scalars.cluster_ratio = interval, ratio
+    find_closest(state, similar, n_known, interval, variant.capped)
+    scalars.vigilance = hazen(similar.closest[:interval], 1.0 - ratio)
 
 
 @jit
-def next_interval(clock, n_stable, ratio, reading):
+def next_interval(scalars, n_stable, ratio, variant):
     """(Λ', smoothed cluster ratio ρ'), or (KEEP, ·) when nothing is to change.
 
     The closed form of the shrink branch, the double smoothing of the grow branch and KEEP are departures
     from the printed text: see docs/algorithm.md, section 7.
     """
-    interval, smoothed, n_window = clock.interval, clock.cluster_ratio, clock.window_size
-    shrinks = reading.shrinks and n_stable < min(interval, n_window)
+    interval, smoothed, n_window = scalars.interval, scalars.cluster_ratio, scalars.window_size
+    shrinks = variant.shrinks and n_stable < min(interval, n_window)
     if shrinks and n_stable < 2:
         return KEEP, smoothed
-    if shrinks or not reading.grows:
+    if shrinks or not variant.grows:
         length = n_stable if shrinks else interval
         weight = (1.0 - 1.0 / interval) ** (length - 1)
         return length, weight * smoothed + (1.0 - weight) * ratio

@@ -13,8 +13,9 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..callbacks import CallbackSupportMixin, reported, with_callbacks
-from ..core.state import SEED_NODES, new_state
-from ..core.variants import PUBLISHED, Reading
+from ..core.layout import SEED_NODES
+from ..core.state import new_state
+from ..core.variants import PUBLISHED, Variant
 from ..inspection import FindingsMixin
 from ..model.events import Event
 from ..model.file import CHOICES, read_model, write_model
@@ -256,15 +257,15 @@ class IDAT(FindingsMixin, CallbackSupportMixin, ClusterMixin, BaseEstimator):
 
     # The parameters
 
-    def _reading(self) -> Reading:
-        reading = self._variant._replace(capped=self._chosen("metric") == "capped")
+    def _chosen_variant(self) -> Variant:
+        variant = self._variant._replace(capped=self._chosen("metric") == "capped")
         if self.max_nodes is None:
-            return reading
+            return variant
         if not isinstance(self.max_nodes, Integral) or self.max_nodes < SEED_NODES:
             raise ValueError(
                 f"max_nodes is {self.max_nodes!r}, but it must be None or an integer of {SEED_NODES} or more."
             )
-        return reading._replace(max_nodes=int(self.max_nodes))
+        return variant._replace(max_nodes=int(self.max_nodes))
 
     def _chosen(self, name: str) -> str:
         value = getattr(self, name)
@@ -275,19 +276,19 @@ class IDAT(FindingsMixin, CallbackSupportMixin, ClusterMixin, BaseEstimator):
 
     def _new_learner(self, n_features: int) -> Learner:
         self._chosen("clusters")
-        reading = self._reading()
-        return Learner(new_state(n_features, reading), reading)
+        variant = self._chosen_variant()
+        return Learner(new_state(n_features, variant), variant)
 
     def _choose(self, choice: tuple[Any, ...]) -> None:
         """The parameters may have been set anew, but the metric stays that in which the model began."""
         self._chosen("clusters")
-        reading = self._reading()
-        if self._learner.reading.capped != reading.capped:
+        variant = self._chosen_variant()
+        if self._learner.variant.capped != variant.capped:
             raise ValueError(
                 f"The model has learnt in another metric than {self.metric!r}, and it cannot change over: "
                 "set the metric back, or call fit to begin anew."
             )
-        self._learner.reading, self._learner.choice = reading, choice
+        self._learner.variant, self._learner.choice = variant, choice
 
     # Learning more
 
@@ -341,7 +342,7 @@ def load(path: str | Path) -> IDAT:
     """
     scalars, arrays, params, names = read_model(path)
     model = IDAT(**params)
-    model._learner = Learner.from_export(scalars, arrays, model._reading())
+    model._learner = Learner.from_export(scalars, arrays, model._chosen_variant())
     model.n_features_in_ = arrays["prototype"].shape[1]
     if names is not None:
         model.feature_names_in_ = np.array(names, dtype=object)

@@ -55,7 +55,7 @@ def highest(vector):
     return vector.max()
 
 
-def root(vector):
+def square_root(vector):
     """Square roots."""
     return np.sqrt(vector)
 
@@ -97,7 +97,7 @@ def _typed(function: Any, result: Any) -> None:
 _typed(load, lambda array, start: Vector(array.dtype))
 _typed(store, lambda array, start, vector: types.none)
 _typed(splat, lambda number: Vector(number))
-_typed(root, lambda vector: vector)
+_typed(square_root, lambda vector: vector)
 
 
 def _place(context: Any, builder: Any, array: Any, arguments: Any) -> Any:
@@ -130,8 +130,8 @@ def _splat(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     return builder.shuffle_vector(builder.insert_element(nothing, *arguments, first), nothing, everywhere)
 
 
-@lower_builtin(root, Vector)
-def _root(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+@lower_builtin(square_root, Vector)
+def _square_root(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     return _call(builder, "sqrt", arguments, arguments[0].type)
 
 

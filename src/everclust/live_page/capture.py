@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.state import State, clock_of
+from ..core.state import State, scalars_of
 from ..estimators.idat import IDAT
 from ..model.events import Event
 from ..model.snapshot import Snapshot, labels
@@ -42,6 +42,6 @@ def take_picture(model: IDAT, since: int) -> Picture:
 
 
 def _latest_samples(state: State) -> np.ndarray:
-    clock = clock_of(state)
-    n = min(int(clock.window_size), MOST_SAMPLES)
-    return state.window[np.arange(clock.window_head - n, clock.window_head) % len(state.window)]
+    scalars = scalars_of(state)
+    n = min(int(scalars.window_size), MOST_SAMPLES)
+    return state.window[np.arange(scalars.window_head - n, scalars.window_head) % len(state.window)]

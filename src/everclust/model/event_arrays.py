@@ -7,25 +7,26 @@ from typing import Any
 
 import numpy as np
 
-from ..core.cluster_ids import BORN, LINE
+from ..core.cluster_ids import BORN
+from ..core.state import EVENT
 from .events import Chronicle
 from .matching import Community
 
-COLUMNS = len(LINE.names or ())
+COLUMNS = len(EVENT.names or ())
 LOGS = {False: "event", True: "community_event"}  # of components and of communities
 Arrays = dict[str, np.ndarray]
 
 
 def export_chronicle(chronicle: Chronicle, name: str, n_features: int) -> Arrays:
     """A chronicle as plain arrays under that name."""
-    lines, centres = chronicle.arrays() or (np.empty(0, LINE), np.empty((0, n_features)))
+    lines, centres = chronicle.arrays() or (np.empty(0, EVENT), np.empty((0, n_features)))
     return {name: lines.view(np.int64).reshape(-1, COLUMNS).copy(), f"{name}_centre": centres}
 
 
 def restore_chronicle(arrays: Arrays, name: str) -> Chronicle:
     """What `export_chronicle` made."""
-    lines = np.zeros(len(arrays[name]), LINE)
-    for column, field in zip(arrays[name].T, LINE.names or (), strict=True):
+    lines = np.zeros(len(arrays[name]), EVENT)
+    for column, field in zip(arrays[name].T, EVENT.names or (), strict=True):
         lines[field] = column
     return Chronicle(lines, arrays[f"{name}_centre"])
 

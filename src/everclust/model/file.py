@@ -20,11 +20,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ..core.layout import NO_CLUSTER, SEED_NODES
 from ..core.readout import candidates, components, number_clusters
 from ..core.serialise import Arrays, examine, restore
 from ..core.spread import SCALE_FLOOR
-from ..core.state import SEED_NODES
-from ..core.topology import NO_CLUSTER
 from ..text import quantity
 from ..version import __version__
 from .event_arrays import examine_history, nothing_happened
@@ -209,7 +208,7 @@ def _check_scalars(scalars: Mapping[str, Any]) -> None:
 
 def _check_ranges(n_seen: int, arrays: Arrays) -> None:
     """Refuse numbers that no learning leads to and that arithmetic does not survive."""
-    uses = {name: arrays[name] for name in ("usage", "gain")}
+    uses = {name: arrays[name] for name in ("usage", "activity")}
     uses |= {name: arrays[name][:, 2] for name in ("evidence", "handover")}
     wrong = [name for name in ("prototype", "window", "mean") if (abs(arrays[name]) > LARGEST).any()]
     wrong += [name for name, n_times in uses.items() if n_times.sum(dtype=float) > 4 * n_seen]

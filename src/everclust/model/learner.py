@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ..core.communities.communities import base_nodes, links_of
-from ..core.communities.levels import DECISION_INTERVAL
+from ..core.communities.levels import UPDATE_INTERVAL
+from ..core.communities.linked_nodes import base_nodes, links_of
 from ..core.communities.valleys import base_labels
+from ..core.layout import NO_CLUSTER
 from ..core.learn import learn
 from ..core.serialise import Arrays, export, restore
-from ..core.state import State, clock_of, copy, scalar
-from ..core.topology import NO_CLUSTER
-from ..core.variants import PUBLISHED, Reading
+from ..core.state import State, copy, scalar, scalars_of
+from ..core.variants import PUBLISHED, Variant
 from .event_arrays import (
     LOGS,
     export_chronicle,
@@ -32,9 +32,9 @@ CHUNK_WORK = 2**26  # cells × nodes between two looks at the keyboard: some ten
 class Learner:
     """Threads may share it: whoever reads sees the model before or after a batch, never in between."""
 
-    def __init__(self, state: State, reading: Reading = PUBLISHED) -> None:
+    def __init__(self, state: State, variant: Variant = PUBLISHED) -> None:
         self.state = state
-        self.reading = reading
+        self.variant = variant
         self.choice: tuple[Any, ...] | None = None  # parameters it last learnt with
         self.lock = threading.RLock()
         self.communities: dict[int, Community] = {}  # when it was last decided about them
@@ -62,8 +62,8 @@ class Learner:
                     # A single row, as a stream brings it, needs no measuring.
                     n_rows = self._n_rows_at_once(X.shape[1], handover) if len(X) > 1 else 1
                     stop = start + n_rows
-                    learn(self.state, plain(X[start:stop]), self.reading, self._keep)
-                    if handover and scalar(self.state, "n_seen") % DECISION_INTERVAL == 0:
+                    learn(self.state, plain(X[start:stop]), self.variant, self._keep)
+                    if handover and scalar(self.state, "n_seen") % UPDATE_INTERVAL == 0:
                         self.decide()
                     start = stop
             except BaseException:  # Ctrl-C may come before the samples learnt last were kept
@@ -77,35 +77,37 @@ class Learner:
         n_rows = max(1, min(CHUNK_WORK // n_nodes, CHUNK_CELLS) // n_features)
         if not handover:
             return n_rows
-        return min(n_rows, DECISION_INTERVAL - scalar(self.state, "n_seen") % DECISION_INTERVAL)
+        return min(n_rows, UPDATE_INTERVAL - scalar(self.state, "n_seen") % UPDATE_INTERVAL)
 
     def _keep(self, state: State) -> None:
         """From here on this is the model, and what has happened to its components is taken down."""
         self.state = state
-        if scalar(state, "n_lines"):
+        if scalar(state, "n_events"):
             self._note()
 
     def _note(self) -> None:
         state = self.state
-        centres = state.centre[: scalar(state, "n_centres")].copy()
-        lines = bytearray(state.line[: scalar(state, "n_lines")].tobytes())  # NumPy copies field by field
-        self._chronicle[False].add(np.frombuffer(lines, state.line.dtype), centres)
-        state.clock["n_lines"] = state.clock["n_centres"] = 0
+        centres = state.event_centre[: scalar(state, "n_event_centres")].copy()
+        lines = bytearray(state.event[: scalar(state, "n_events")].tobytes())  # NumPy copies field by field
+        self._chronicle[False].add(np.frombuffer(lines, state.event.dtype), centres)
+        state.scalars["n_events"] = state.scalars["n_event_centres"] = 0
 
     def decide(self) -> None:
         """Give the communities their ids."""
-        clock, base = clock_of(self.state), base_nodes(self.state)
-        group = base_labels(self.state, base, links_of(self.state, base), self.reading.valleys)
+        scalars, base = scalars_of(self.state), base_nodes(self.state)
+        group = base_labels(self.state, base, links_of(self.state, base))
         nodes = self.state.node
-        inherited = succeed(nodes["community"][base], group, nodes["usage"][base], int(clock.next_community))
+        inherited = succeed(
+            nodes["community"][base], group, nodes["usage"][base], int(scalars.next_community)
+        )
         ids = inherited.group_ids[group]
         now = self._described(ids, base)
         found = list(happenings(inherited, self.communities, now))
         if found:
-            self._chronicle[True].add(*as_lines(found, int(clock.n_seen)))
-        nodes["community"][: clock.n_nodes] = NO_CLUSTER
+            self._chronicle[True].add(*as_lines(found, int(scalars.n_seen)))
+        nodes["community"][: scalars.n_nodes] = NO_CLUSTER
         nodes["community"][base] = ids
-        clock.next_community = inherited.next_id
+        scalars.next_community = inherited.next_id
         self.communities = now
         self._picture.pop(True, None)
 
@@ -123,14 +125,14 @@ class Learner:
     def renumber(self, order: np.ndarray, handover: bool) -> None:
         """Call the clusters 0, 1, 2 … in the order in which their ids are listed, those that ended last."""
         with self.lock:
-            clock = clock_of(self.state)
-            n_ids = int(clock.next_community if handover else clock.next_cluster)
+            scalars = scalars_of(self.state)
+            n_ids = int(scalars.next_community if handover else scalars.next_cluster)
             order = order[order != NO_CLUSTER]
             new_id = np.empty(n_ids, np.int64)
             new_id[np.concatenate([order, np.setdiff1d(np.arange(n_ids), order)])] = np.arange(n_ids)
-            if not handover and not clock.n_active:  # the provisional cluster is the only one
+            if not handover and not scalars.n_active:  # the provisional cluster is the only one
                 new_id += 1
-                clock.provisional, clock.next_cluster = 0, n_ids + 1
+                scalars.provisional, scalars.next_cluster = 0, n_ids + 1
             self._rename(new_id, handover)
             self._chronicle[handover].rename(new_id)
             self._picture.pop(handover, None)
@@ -138,9 +140,9 @@ class Learner:
     def _rename(self, new_id: np.ndarray, handover: bool) -> None:
         if handover:
             self.communities = {int(new_id[c]): community for c, community in self.communities.items()}
-            ids = self.state.node["community"][: clock_of(self.state).n_nodes]
+            ids = self.state.node["community"][: scalars_of(self.state).n_nodes]
         else:
-            ids = self.state.seat["cluster"][: clock_of(self.state).n_seats]
+            ids = self.state.slot["cluster"][: scalars_of(self.state).n_slots]
         named = ids != NO_CLUSTER
         ids[named] = new_id[ids[named]]
 
@@ -154,9 +156,7 @@ class Learner:
         with self.lock:
             if handover not in self._picture:
                 since = {c: community.since for c, community in self.communities.items()}
-                self._picture[handover] = take_snapshot(
-                    self.state, since if handover else None, self.reading.valleys
-                )
+                self._picture[handover] = take_snapshot(self.state, since if handover else None)
             return self._picture[handover]
 
     def has_learnt(self) -> bool:
@@ -165,14 +165,14 @@ class Learner:
             return scalar(self.state, "n_seen") > 0
 
     def scalar(self, name: str) -> Any:
-        """One of the clock's fields."""
+        """One of the scalars's fields."""
         with self.lock:
             return scalar(self.state, name)
 
     def copy(self) -> Learner:
         """An independent twin."""
         with self.lock:
-            twin = Learner(copy(self.state), self.reading)
+            twin = Learner(copy(self.state), self.variant)
             twin.communities = dict(self.communities)
             twin._chronicle = {handover: log.copy() for handover, log in self._chronicle.items()}
             return twin
@@ -187,12 +187,12 @@ class Learner:
             return scalars, arrays | export_communities(self.communities, n_features)
 
     @classmethod
-    def from_export(cls, scalars: dict[str, Any], arrays: Arrays, reading: Reading = PUBLISHED) -> Learner:
+    def from_export(cls, scalars: dict[str, Any], arrays: Arrays, variant: Variant = PUBLISHED) -> Learner:
         """What `export` took apart."""
-        learner = cls(restore(scalars, arrays), reading)
+        learner = cls(restore(scalars, arrays), variant)
         learner.communities = restore_communities(arrays)
         learner._chronicle = {handover: restore_chronicle(arrays, name) for handover, name in LOGS.items()}
         return learner
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Learner.from_export, (*self.export(), self.reading)
+        return Learner.from_export, (*self.export(), self.variant)

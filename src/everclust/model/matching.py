@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.cluster_ids import BORN, GONE, LINE, MERGED, SPLIT
-from ..core.topology import NO_CLUSTER
+from ..core.cluster_ids import BORN, GONE, MERGED, SPLIT
+from ..core.layout import NO_CLUSTER
+from ..core.state import EVENT
 from .events import Page
 
 
@@ -106,7 +107,7 @@ def as_lines(found: list[Happening], sample: int) -> Page:
     """Lines and centres as the core writes them: lines of the same event have the same centre."""
     centre_of = {(kind, cluster): centre for kind, cluster, _, _, centre in found}
     row_of = {event: row for row, event in enumerate(centre_of)}
-    lines = np.zeros(len(found), LINE)
+    lines = np.zeros(len(found), EVENT)
     for row, (kind, cluster, part, size, _) in enumerate(found):
         lines[row] = (sample, kind, cluster, part, size, row_of[kind, cluster])
     return lines, np.array(list(centre_of.values()))

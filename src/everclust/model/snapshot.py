@@ -7,13 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.communities.communities import base_nodes, links_of, named_by_lowest
+from ..core.communities.linked_nodes import base_nodes, links_of, named_by_lowest
 from ..core.communities.valleys import base_labels
-from ..core.communities.voting import elected, voices
+from ..core.communities.voting import predict_by_vote, vote_weights
+from ..core.layout import NO_CLUSTER
 from ..core.readout import ReadOut, assign, candidates, cluster_ids, components, edges, read_out
-from ..core.spread import MEAN, SQUARE_SUM, WEIGHT
-from ..core.state import State, clock_of
-from ..core.topology import NO_CLUSTER
+from ..core.state import State, scalars_of
 from .matching import succeed
 
 CHUNK_CELLS = 2**20  # samples are read so many numbers at a time, whatever the input
@@ -40,14 +39,12 @@ class Snapshot(NamedTuple):
     n_clusters: int
     candidates: ReadOut
     handover: bool  # are the clusters communities?
-    voices: np.ndarray  # of the candidates, when they vote; nothing where the winner alone decides
+    vote_weights: np.ndarray  # of the candidates, when they vote; nothing where the winner alone decides
     mean: np.ndarray  # of every feature over the whole stream
     deviation: np.ndarray  # standard deviation, likewise
 
 
-def take_snapshot(
-    state: State, communities_since: Mapping[int, int] | None = None, valleys: bool = True
-) -> Snapshot:
+def take_snapshot(state: State, communities_since: Mapping[int, int] | None = None) -> Snapshot:
     """Copy what the world may see of a state.
 
     Parameters
@@ -55,22 +52,20 @@ def take_snapshot(
     state : State
     communities_since : mapping of int to int, optional
         When the clusters are communities: from which sample on those with an id have been there.
-    valleys : bool, default=True
-        Which read-out of communities.
     """
-    clock = clock_of(state)
-    nodes = state.node[: clock.n_nodes]
+    scalars = scalars_of(state)
+    nodes = state.node[: scalars.n_nodes]
     if communities_since is None:
         taking_part, group, ids, since, voice = _components(state)
     else:
-        taking_part, group, ids, since, voice = _communities(state, communities_since, valleys)
+        taking_part, group, ids, since, voice = _communities(state, communities_since)
     handover = communities_since is not None
     snapshot = Snapshot(
-        n_samples_seen=int(clock.n_seen),
-        interval=int(clock.interval),
-        vigilance=float(clock.vigilance),
-        feature_weights=state.feature[WEIGHT].copy(),
-        prototypes=state.prototype[: clock.n_nodes].copy(),
+        n_samples_seen=int(scalars.n_seen),
+        interval=int(scalars.interval),
+        vigilance=float(scalars.vigilance),
+        feature_weights=state.weight.copy(),
+        prototypes=state.prototype[: scalars.n_nodes].copy(),
         scales=nodes["scale"].copy(),
         usage=nodes["usage"].copy(),
         active=nodes["active"].copy(),
@@ -83,9 +78,9 @@ def take_snapshot(
         # σ only records how old a node is: communities are won by plain distance.
         candidates=read_out(state, taking_part, by_scale=not handover),
         handover=handover,
-        voices=voice,
-        mean=state.feature[MEAN].copy(),
-        deviation=np.sqrt(state.feature[SQUARE_SUM] / max(int(clock.n_seen) - 1, 1)),
+        vote_weights=voice,
+        mean=state.mean.copy(),
+        deviation=np.sqrt(state.square_sum / max(int(scalars.n_seen) - 1, 1)),
     )
     for part in snapshot:
         if isinstance(part, np.ndarray):
@@ -93,33 +88,33 @@ def take_snapshot(
     return snapshot
 
 
-# Nodes that take part; of all: group, id, since; voices of those that take part.
+# Nodes that take part; of all: group, id, since; vote_weights of those that take part.
 Clusters = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 def _components(state: State) -> Clusters:
     """While no node is active, all take part, in one cluster with the provisional id."""
-    clock = clock_of(state)
+    scalars = scalars_of(state)
     ids = cluster_ids(state)
     since = np.zeros(len(ids), np.int64)
-    if clock.n_active:
+    if scalars.n_active:
         named = np.flatnonzero(ids != NO_CLUSTER)
-        since[named] = state.seat["since"][state.seat["home"][state.node["seat"][named]]]
+        since[named] = state.slot["since"][state.slot["cluster_root"][state.node["slot"][named]]]
     else:
-        ids[:] = clock.provisional
+        ids[:] = scalars.provisional
     return candidates(state), components(state), ids, since, np.empty(0)
 
 
-def _communities(state: State, known_since: Mapping[int, int], valleys: bool) -> Clusters:
+def _communities(state: State, known_since: Mapping[int, int]) -> Clusters:
     """The present read-out, carried over to the ids that were decided about last."""
-    clock, nodes, base = clock_of(state), state.node, base_nodes(state)
-    n_nodes, now, links = int(clock.n_nodes), int(clock.n_seen), links_of(state, base)
-    label = base_labels(state, base, links, valleys)
-    inherited = succeed(nodes["community"][base], label, nodes["usage"][base], int(clock.next_community))
+    scalars, nodes, base = scalars_of(state), state.node, base_nodes(state)
+    n_nodes, now, links = int(scalars.n_nodes), int(scalars.n_seen), links_of(state, base)
+    label = base_labels(state, base, links)
+    inherited = succeed(nodes["community"][base], label, nodes["usage"][base], int(scalars.next_community))
     ids, since = np.full(n_nodes, NO_CLUSTER), np.zeros(n_nodes, np.int64)
     ids[base] = inherited.group_ids[label]
     since[base] = np.array([known_since.get(c, now) for c in inherited.group_ids.tolist()])[label]
-    voice = voices(links, label) if valleys else np.empty(0)
+    voice = vote_weights(links, label)
     return base, named_by_lowest(base, label, n_nodes), ids, since, voice
 
 
@@ -148,9 +143,9 @@ def labels(snapshot: Snapshot, X: np.ndarray) -> np.ndarray:
     """Cluster of every row: that of its winning node, or the one for which the nearest nodes vote."""
 
     def label(part: np.ndarray) -> np.ndarray:
-        if len(snapshot.voices):
+        if len(snapshot.vote_weights):
             ids = snapshot.node_labels[snapshot.candidates.node]
-            return elected(snapshot.candidates, ids, snapshot.voices, part)
+            return predict_by_vote(snapshot.candidates, ids, snapshot.vote_weights, part)
         return snapshot.node_labels[_won(snapshot, part)[0]]
 
     return _answers(snapshot, X, np.int64, label)

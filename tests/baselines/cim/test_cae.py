@@ -86,11 +86,11 @@ def cut(state, ages):
 )
 def test_cut_edges(n_cut, cut_age, left, n_cut_after, cut_age_after):
     state = cae_state.new_state(X[:10], None)
-    state.clock["n_cut"], state.clock["cut_age"] = n_cut, cut_age
+    state.scalars["n_cut"], state.scalars["cut_age"] = n_cut, cut_age
     cut(state, np.array([1, 2, 2, 5, 9]))
     assert graphs.edges(state.graph)[1].tolist() == left
-    assert state.clock["n_cut"][0] == n_cut_after
-    assert state.clock["cut_age"][0] == pytest.approx(cut_age_after, rel=1e-15)
+    assert state.scalars["n_cut"][0] == n_cut_after
+    assert state.scalars["cut_age"][0] == pytest.approx(cut_age_after, rel=1e-15)
 
 
 @given(

@@ -15,7 +15,7 @@ G = np.array([2.0, 4, 3, 4, 3])
 
 @pytest.fixture
 def cut(compiled):
-    return compiled(boundaries.measure)(POSITION, LINKS, G, GROUP, 2)
+    return compiled(boundaries.measure_boundaries)(POSITION, LINKS, G, GROUP, 2)
 
 
 def test_strengths(compiled):

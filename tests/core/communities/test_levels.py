@@ -2,21 +2,17 @@ import numpy as np
 import pytest
 
 from everclust.core.communities import levels
-from everclust.core.communities.communities import (
-    base_nodes,
-    mean_seat,
-    new_seating,
-    seat_together,
-)
+from everclust.core.communities.linked_nodes import base_nodes
+from everclust.core.communities.silhouette import merge_groups, new_silhouette, weighted_mean
 from everclust.core.communities.valleys import base_labels
-from everclust.core.topology import NO_CLUSTER
+from everclust.core.layout import NO_CLUSTER
 
 
 @pytest.fixture
-def seating(compiled):
+def silhouette(compiled):
     """Six nodes on a line, in three groups of two; the hand-overs inside them are 3, 2 and 1."""
     position = np.arange(6.0)[:, None]
-    return compiled(new_seating)(np.array([3, 3, 2, 2, 1, 1]), np.array([0, 0, 1, 1, 2, 2]), 3, position)
+    return compiled(new_silhouette)(np.array([3, 3, 2, 2, 1, 1]), np.array([0, 0, 1, 1, 2, 2]), 3, position)
 
 
 @pytest.fixture
@@ -26,9 +22,9 @@ def seats(compiled):
     def find(position, group, strength):
         n, k = len(group), max(group) + 1
         position = np.array(position, float).reshape(n, -1)
-        seating = compiled(new_seating)(np.array(strength), np.array(group), k, position)
-        compiled(levels.new_facing)(seating, np.arange(k))
-        return seating.seat.tolist(), compiled(mean_seat)(seating.g, seating.seat)
+        silhouette = compiled(new_silhouette)(np.array(strength), np.array(group), k, position)
+        compiled(levels.new_facing)(silhouette, np.arange(k))
+        return silhouette.value.tolist(), compiled(weighted_mean)(silhouette.g, silhouette.value)
 
     return find
 
@@ -39,16 +35,16 @@ def test_looking_again_is_looking_at_everything(seed, compiled):
     n, k = 40, 9
     group = np.concatenate([np.arange(k), rng.integers(k, size=n - k)])
     groups = np.arange(k)
-    seating = compiled(new_seating)(rng.integers(1, 9, size=n), group, k, rng.normal(size=(n, 2)))
-    facing = compiled(levels.new_facing)(seating, groups)
+    silhouette = compiled(new_silhouette)(rng.integers(1, 9, size=n), group, k, rng.normal(size=(n, 2)))
+    facing = compiled(levels.new_facing)(silhouette, groups)
     while len(groups) > 2:
         a, b = sorted(rng.choice(groups, 2, replace=False).tolist())
-        compiled(seat_together)(seating, a, b)
+        compiled(merge_groups)(silhouette, a, b)
         groups = groups[groups != b]
-        compiled(levels.look_again)(facing, seating, groups, a, b)
-        found = seating.seat.tolist(), seating.nearest.tolist()
-        anew = compiled(levels.new_facing)(seating, groups)
-        assert found == (seating.seat.tolist(), seating.nearest.tolist())
+        compiled(levels.update_facing)(facing, silhouette, groups, a, b)
+        found = silhouette.value.tolist(), silhouette.nearest.tolist()
+        anew = compiled(levels.new_facing)(silhouette, groups)
+        assert found == (silhouette.value.tolist(), silhouette.nearest.tolist())
         assert facing.centre.tolist() == anew.centre.tolist()
 
 
@@ -74,23 +70,23 @@ def test_nodes_in_one_place_have_no_seat(seats):
     assert seats([5, 5, 5], [0, 0, 1], [1, 1, 1]) == ([0.0, 0.0, 0.0], 0.0)
 
 
-def test_only_what_is_worth_more_is_taken(compiled, seating):
+def test_only_what_is_worth_more_is_taken(compiled, silhouette):
     level = compiled(levels.new_level)(6)
     assert level.group.tolist() == [0] * 6
     consider = compiled(levels.consider)
-    seating.seat[:] = 0.5
-    consider(level, seating, 0.25)
-    assert (level.worth[0], level.group.tolist()) == (0.25, [0, 0, 1, 1, 2, 2])
-    seating.group[:], seating.seat[:] = 0, 0.75
-    consider(level, seating, 0.25)  # as good, but coarser
-    assert (level.group.tolist(), level.seat.tolist()) == ([0, 0, 1, 1, 2, 2], [0.5] * 6)
-    consider(level, seating, 0.3)
-    assert (level.worth[0], level.group.tolist(), level.seat.tolist()) == (0.3, [0] * 6, [0.75] * 6)
+    silhouette.value[:] = 0.5
+    consider(level, silhouette, 0.25)
+    assert (level.score[0], level.group.tolist()) == (0.25, [0, 0, 1, 1, 2, 2])
+    silhouette.group[:], silhouette.value[:] = 0, 0.75
+    consider(level, silhouette, 0.25)  # as good, but coarser
+    assert (level.group.tolist(), level.value.tolist()) == ([0, 0, 1, 1, 2, 2], [0.5] * 6)
+    consider(level, silhouette, 0.3)
+    assert (level.score[0], level.group.tolist(), level.value.tolist()) == (0.3, [0] * 6, [0.75] * 6)
 
 
-def test_likeness(compiled, seating):
+def test_likeness(compiled, silhouette):
     def like(*before):
-        return compiled(levels.likeness)(seating, np.array(before), np.arange(3))
+        return compiled(levels.overlap)(silhouette, np.array(before), np.arange(3))
 
     assert like(2, 2, 0, 0, 1, 1) == 24  # the same groups: all 12 hand-overs stay, seen from either side
     assert like(0, 0, 0, 0, 0, 0) == 12 + 6  # all groups within one; the largest of them in it

@@ -5,19 +5,13 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_digits
 
 from everclust.core.communities import valleys
-from everclust.core.communities.boundaries import measure, sort_by_group, strengths
-from everclust.core.communities.communities import (
-    base_nodes,
-    by_modularity,
-    links_of,
-    louvain,
-    new_graph,
-)
+from everclust.core.communities.boundaries import measure_boundaries, sort_by_group, strengths
 from everclust.core.communities.levels import new_level
+from everclust.core.communities.linked_nodes import base_nodes, links_of
+from everclust.core.communities.louvain import louvain, new_graph
+from everclust.core.layout import NO_CLUSTER
 from everclust.core.learn import learn
-from everclust.core.spread import WEIGHT
 from everclust.core.state import new_state
-from everclust.core.topology import NO_CLUSTER
 from oracles import valleys as slow
 from support.jit_mode import PLAIN
 
@@ -77,15 +71,6 @@ def test_the_metric_counts(labels):
     assert labels(noisy, TRIANGLES, weight=[1, 1e-12]) == labels(y, TRIANGLES)
 
 
-def test_without_valleys_it_is_modularity(model):
-    X = blobs(np.random.default_rng(3), 400, [[0, 0], [9, 0], [0, 9]])
-    state = learn(new_state(2), X)
-    base = base_nodes(state)
-    links = links_of(state, base)
-    label = valleys.base_labels(state, base, links, valleys=False)
-    assert np.array_equal(label, by_modularity(state, base, links))
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_clusters_that_are_far_apart_are_found(seed):
     rng = np.random.default_rng(seed)
@@ -128,7 +113,7 @@ def test_a_tie_is_no_clear_valley_however_it_is_rounded(seed, compiled):
 def test_parts_without_a_valley_are_called_like_the_lowest(compiled):
     name = np.arange(5)
     for a, b, expected in ((0, 4, [0, 1, 2, 3, 0]), (2, 4, [0, 1, 0, 3, 0]), (1, 3, [0, 1, 0, 1, 0])):
-        compiled(valleys.call_alike)(name, a, b)
+        compiled(valleys.unite_names)(name, a, b)
         assert name.tolist() == expected
 
 
@@ -179,9 +164,9 @@ def test_the_best_of_several_numberings_is_taken(compiled):
     for turn in range(valleys.MOST_NUMBERINGS):
         best, alike = compiled(new_level)(n), compiled(new_level)(n)
         group, n_groups = compiled(valleys.finest)(position, links, compiled(valleys.numbering)(n, turn))
-        cut = compiled(measure)(position, links, g, group, n_groups)
+        cut = compiled(measure_boundaries)(position, links, g, group, n_groups)
         compiled(valleys.merge_down)(position, g, cut, before, group, best, alike)
-        answers[best.worth[0]] = best.group.tolist()
+        answers[best.score[0]] = best.group.tolist()
     assert list(answers).index(max(answers)) > 0  # the first numbering is not the best
     assert compiled(valleys.cluster_linked)(position, links, g, before, 1.0).tolist() == answers[max(answers)]
 
@@ -312,5 +297,5 @@ def test_digits_against_the_slow_rules(order):
     before = np.full(len(base), -1)
     for _ in range(2):  # without an answer before, and with one that is nearly the same
         links = links_of(state, base)
-        check(state.prototype[base], [2] * len(base), links, state.feature[WEIGHT], before, 0.5)
+        check(state.prototype[base], [2] * len(base), links, state.weight, before, 0.5)
         before = valleys.base_labels(state, base, links) // 2

@@ -22,14 +22,16 @@ def label(model):
         state = model(nodes, n_seen=10, weight=weights)
         candidates = read_out(state, np.arange(len(nodes)), by_scale=False)
         voice = np.ones(len(nodes)) if voice is None else np.array(voice)
-        return voting.elected(candidates, np.array(clusters), voice, np.array([np.atleast_1d(x)], float))[0]
+        return voting.predict_by_vote(
+            candidates, np.array(clusters), voice, np.array([np.atleast_1d(x)], float)
+        )[0]
 
     return find
 
 
 def test_how_many_are_asked():
     n_nodes = [1, 2, 3, 4, 5, 8, 9, 1000, 1024, 1025]
-    assert [voting.n_asked(n) for n in n_nodes] == [1, 2, 3, 3, 4, 4, 5, 11, 11, 12]
+    assert [voting.n_neighbours(n) for n in n_nodes] == [1, 2, 3, 3, 4, 4, 5, 11, 11, 12]
 
 
 def test_two_near_ones_outvote_the_nearest(label):
@@ -52,8 +54,8 @@ def test_voices():
     """Node 0 hands over 6 to its own cluster and 2 to another; node 3 to others alone; node 4 to nobody."""
     links = np.array([(0, 1, 6), (0, 2, 2), (2, 3, 5)])
     cluster = np.array([A, A, B, C, A])
-    assert voting.voices(links, cluster).tolist() == [0.75, 1, 0, 0, 1]
-    assert voting.voices(links[:0], cluster).tolist() == [1] * 5
+    assert voting.vote_weights(links, cluster).tolist() == [0.75, 1, 0, 0, 1]
+    assert voting.vote_weights(links[:0], cluster).tolist() == [1] * 5
 
 
 def test_who_is_met_is_followed(label):
@@ -89,4 +91,4 @@ def test_against_the_slow_rule(seed, n, d, n_clusters):
     candidates = ReadOut(pack(nodes), np.ones(len(nodes)), np.arange(n), np.empty(0))
     voice = rng.integers(0, 5, n) / 4
     expected = [valley_oracle.vote(nodes.tolist(), clusters.tolist(), voice, x) for x in X.tolist()]
-    assert voting.elected(candidates, clusters, voice, X).tolist() == expected
+    assert voting.predict_by_vote(candidates, clusters, voice, X).tolist() == expected

@@ -21,7 +21,7 @@ AT_ONCE = 1024  # rows between two looks at the keyboard
 @jit
 def active_bandwidth(state, n, scratch):  # INOUT scratch
     """σ of the weights of the n_a nodes, of n, that were made or won last."""
-    n_active = min(n, state.clock[0].n_active)
+    n_active = min(n, state.scalars[0].n_active)
     for k in range(n):
         scratch.number[k] = state.used[k]
     oldest = select(scratch.number[:n], n - n_active)
@@ -36,15 +36,15 @@ def active_bandwidth(state, n, scratch):  # INOUT scratch
 @jit
 def create(state, x):  # INOUT nodes, graph, used
     """A new node at x; returns how many there are."""
-    k = add(state.nodes, state.graph, x, state.clock[0].fill_scale)
-    state.used[k] = state.clock[0].n_seen
+    k = add(state.nodes, state.graph, x, state.scalars[0].fill_scale)
+    state.used[k] = state.scalars[0].n_seen
     return k + 1
 
 
 @jit
 def fill(state, x, rule, scratch):  # INOUT state, scratch
     """Step 1: x becomes a node without being asked."""
-    clock = state.clock[0]
+    clock = state.scalars[0]
     n = create(state, x)
     if not clock.ready:
         watch_diversity(state, n, rule, scratch)
@@ -56,7 +56,7 @@ def fill(state, x, rule, scratch):  # INOUT state, scratch
 @jit
 def watch_diversity(state, n, rule, scratch):  # INOUT clock, factor, scratch
     """Step 1a: n_a is the number of nodes with which the determinant of exp(D) vanishes; λ_div = 2 n_a."""
-    clock = state.clock[0]
+    clock = state.scalars[0]
     if clock.log_determinant > -np.inf:
         gain = add_row(state.nodes, n - 1, clock.first_scale, state.factor, scratch.value)
         clock.log_determinant += gain
@@ -68,7 +68,7 @@ def watch_diversity(state, n, rule, scratch):  # INOUT clock, factor, scratch
 @jit
 def calibrate(state, n, scratch):  # INOUT clock, nodes.scale, scratch
     """Step 1b: one bandwidth for all nodes, and V from how close they are."""
-    clock, nodes = state.clock[0], state.nodes
+    clock, nodes = state.scalars[0], state.nodes
     clock.ready = True
     clock.fill_scale = active_bandwidth(state, n, scratch)
     for k in range(n):
@@ -79,7 +79,7 @@ def calibrate(state, n, scratch):  # INOUT clock, nodes.scale, scratch
 @jit
 def resonate(state, x, rule, scratch):  # INOUT nodes, graph, used, clock, scratch
     """Step 2. Once there are as many nodes as there may be, no sample makes one more."""
-    clock, nodes, graph = state.clock[0], state.nodes, state.graph
+    clock, nodes, graph = state.scalars[0], state.nodes, state.graph
     n = graph.size[0].n_nodes
     first, second, to_first, to_second = nearest_two(nodes, n, x, clock.mean_scale, scratch.search)
     if clock.threshold < to_first and n < rule.max_nodes:  # case I
@@ -100,7 +100,7 @@ def resonate(state, x, rule, scratch):  # INOUT nodes, graph, used, clock, scrat
 @jit
 def cut_edges(state, k, scratch):  # INOUT graph, clock.n_cut, clock.cut_age, scratch
     """Delete edges of node k that are older than is usual for it and for the edges cut so far."""
-    clock = state.clock[0]
+    clock = state.scalars[0]
     n = graphs.ages_of(state.graph, k, scratch.number)
     limit = age_limit(scratch.number[:n], clock.n_cut, clock.cut_age, scratch.value)
     n_cut, total = graphs.cut_older(state.graph, k, limit, scratch.node)
@@ -137,7 +137,7 @@ def age_limit(ages, n_cut, cut_age, value):  # INOUT value
 def prune(state, scratch):  # INOUT state, scratch
     """Step 3: delete every node without an edge."""
     n, n_kept = state.graph.size[0].n_nodes, 0
-    state.clock[0].mean_scale = drop_isolated(state.nodes, state.graph, scratch.node)
+    state.scalars[0].mean_scale = drop_isolated(state.nodes, state.graph, scratch.node)
     for k in range(n):
         if scratch.node[k]:  # it was kept
             state.used[n_kept] = state.used[k]
@@ -148,7 +148,7 @@ def prune(state, scratch):  # INOUT state, scratch
 def learn_rows(state, X, start, rule):  # INOUT state
     """Learn the rows from start on, each once; returns the first row that found no room."""
     state = refer(state)
-    clock, size = state.clock[0], state.graph.size[0]
+    clock, size = state.scalars[0], state.graph.size[0]
     scratch = new_scratch(state)
     for i in range(start, X.shape[0]):
         if not graphs.has_room(state.graph):
@@ -172,6 +172,6 @@ def learn(state: State, X: np.ndarray, rule: Rule) -> Iterator[State]:
         done = learn_rows(state, X[:stop], done, rule)
         if done < stop:
             state = grow(state)
-        if state.clock["ready"][0]:
+        if state.scalars["ready"][0]:
             state = state._replace(factor=np.empty((0, 0)))
         yield state

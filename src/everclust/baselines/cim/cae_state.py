@@ -64,7 +64,7 @@ def new_state(rows: np.ndarray, n_active: int | None) -> State:
     state = State(
         np.zeros(1, CLOCK), nodes, graphs.new_graph(), np.zeros(room, np.int64), np.zeros((room, room))
     )
-    clock = state.clock
+    clock = state.scalars
     clock["n_active"] = UNKNOWN if n_active is None else n_active
     clock["interval"] = UNKNOWN
     clock["threshold"] = clock["mean_scale"] = np.nan
@@ -90,7 +90,7 @@ def grow(state: State) -> State:
     if 0 < len(factor) < room:
         factor = np.zeros((room, room))
         factor[: len(state.factor), : len(state.factor)] = state.factor
-    return State(state.clock, grow_nodes(state.nodes, room), graph, used, factor)
+    return State(state.scalars, grow_nodes(state.nodes, room), graph, used, factor)
 
 
 @jit_allocating

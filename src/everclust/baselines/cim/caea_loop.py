@@ -77,7 +77,7 @@ def new_state(n_features: int, rule: Rule) -> State:
         graph=graphs.new_graph(),
         window=np.zeros((int(rule.buffer), n_features)),
     )
-    state.clock["threshold"] = state.clock["mean_scale"] = np.nan
+    state.scalars["threshold"] = state.scalars["mean_scale"] = np.nan
     return state
 
 
@@ -98,7 +98,7 @@ def new_scratch(state):
 @jit
 def remember(state, x):  # INOUT clock, window
     """Count the sample and put it into the window."""
-    clock = state.clock[0]
+    clock = state.scalars[0]
     copy_row(state.window[clock.n_cycle % state.window.shape[0]], x)
     clock.n_cycle += 1
     clock.n_seen += 1
@@ -107,7 +107,7 @@ def remember(state, x):  # INOUT clock, window
 @jit
 def window_bandwidth(state, x, rule, scratch):  # INOUT scratch
     """σ of the latest min(k, b) samples, of which x is the last."""
-    k, size = state.clock[0].n_cycle, state.window.shape[0]
+    k, size = state.scalars[0].n_cycle, state.window.shape[0]
     n = min(k, size)
     if n == 1 and rule.across:
         return bandwidth_across(x)
@@ -121,14 +121,14 @@ def window_bandwidth(state, x, rule, scratch):  # INOUT scratch
 def create(state, x, rule, scratch):  # INOUT nodes, graph, clock.mean_scale, scratch
     """A new node at x; returns how many there are."""
     n = 1 + add(state.nodes, state.graph, x, window_bandwidth(state, x, rule, scratch))
-    state.clock[0].mean_scale = mean_scale(state.nodes, n)
+    state.scalars[0].mean_scale = mean_scale(state.nodes, n)
     return n
 
 
 @jit
 def buffer(state, x, rule, scratch):  # INOUT nodes, graph, clock, scratch
     """Step 1: x becomes a node; when the buffer is full, V is estimated from all nodes."""
-    clock = state.clock[0]
+    clock = state.scalars[0]
     n = create(state, x, rule, scratch)
     if n == rule.buffer:
         clock.threshold = mean_gap(state.nodes, n, clock.mean_scale, scratch.search)
@@ -137,7 +137,7 @@ def buffer(state, x, rule, scratch):  # INOUT nodes, graph, clock, scratch
 @jit
 def resonate(state, x, rule, scratch):  # INOUT nodes, graph, clock, scratch
     """Steps 2 and 3. While V is NaN, nothing is above it and nothing within it."""
-    clock, nodes, graph = state.clock[0], state.nodes, state.graph
+    clock, nodes, graph = state.scalars[0], state.nodes, state.graph
     n = graph.size[0].n_nodes
     first, second, to_first, to_second = nearest_two(nodes, n, x, clock.mean_scale, scratch.search)
     if clock.threshold < to_first:  # case I
@@ -155,7 +155,7 @@ def resonate(state, x, rule, scratch):  # INOUT nodes, graph, clock, scratch
 @jit
 def prune(state, scratch):  # INOUT nodes, graph, clock, scratch
     """Step 4: delete every node without an edge. V goes with the last of them."""
-    clock = state.clock[0]
+    clock = state.scalars[0]
     clock.mean_scale = drop_isolated(state.nodes, state.graph, scratch.node)
     if state.graph.size[0].n_nodes == 0:
         clock.threshold = np.nan
@@ -165,7 +165,7 @@ def prune(state, scratch):  # INOUT nodes, graph, clock, scratch
 def learn_rows(state, X, start, rule):  # INOUT state
     """Learn the rows from start on, each once; returns the first row that found no room."""
     state = refer(state)
-    clock, graph = state.clock[0], state.graph
+    clock, graph = state.scalars[0], state.graph
     scratch = new_scratch(state)
     for i in range(start, X.shape[0]):
         if not graphs.has_room(graph):

@@ -18,7 +18,7 @@ def winners(state: Any, X: np.ndarray) -> np.ndarray:
     """Nearest node of every row by CIM with the mean bandwidth; 0 when there is no node."""
     winner, n_nodes = np.zeros(len(X), np.int64), size_of(state.graph).n_nodes
     if n_nodes:
-        assign(state.nodes, n_nodes, X, state.clock["mean_scale"][0], winner)
+        assign(state.nodes, n_nodes, X, state.scalars["mean_scale"][0], winner)
     return winner
 
 

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...core.nearest import NONE, insert
+from ...core.layout import NONE
+from ...core.nearest import insert
 from ...jit.blocks import LANES
 from ...jit.compile import COARSE, jit, jit_allocating, kernel
 from .cim import cim

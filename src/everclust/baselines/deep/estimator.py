@@ -50,9 +50,9 @@ def refuse_few_rows(X: np.ndarray, n_clusters: int) -> None:
         raise ValueError(f"n_samples={len(X)} should be >= n_clusters={n_clusters}; ask for fewer clusters.")
 
 
-def used_first(labels: np.ndarray, n_centres: int) -> np.ndarray:
+def used_first(labels: np.ndarray, n_event_centres: int) -> np.ndarray:
     """Indices of the centres: those that win rows, then the others, each in their old order."""
-    return np.argsort(np.bincount(labels, minlength=n_centres) == 0, kind="stable")
+    return np.argsort(np.bincount(labels, minlength=n_event_centres) == 0, kind="stable")
 
 
 class DeepMixin:

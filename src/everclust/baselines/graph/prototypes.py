@@ -7,7 +7,8 @@ of them is the node, so that a sample that was seen before meets limits made of 
 
 import numpy as np
 
-from ...core.nearest import NONE, insert
+from ...core.layout import NONE
+from ...core.nearest import insert
 from ...jit.blocks import LANES, _squared_distances, least, n_blocks
 from ...jit.compile import jit, kernel
 

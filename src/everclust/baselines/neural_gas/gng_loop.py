@@ -80,7 +80,7 @@ def grow(state: State) -> State:
     error = np.zeros(len(graph.first))
     error[: len(state.error)] = state.error
     grown = len(error) > len(state.error)
-    return State(state.clock, prototypes.grow(state.blocks) if grown else state.blocks, error, graph)
+    return State(state.scalars, prototypes.grow(state.blocks) if grown else state.blocks, error, graph)
 
 
 @jit_allocating
@@ -116,7 +116,7 @@ def begin(state, x, rules, scratch):  # INOUT state, scratch
 @jit
 def present(state, x, rules, scratch):  # INOUT state, scratch
     """Learn one signal."""
-    clock, graph = state.clock[0], state.graph
+    clock, graph = state.scalars[0], state.graph
     clock.n_seen += 1
     first, second, away, _ = nearest_two(state.blocks, graph.size[0].n_nodes, x, scratch.distance)
     add_to_ages(graph, first, 1)
@@ -203,7 +203,7 @@ def worst_neighbour(state, q):
 @jit
 def fade(state, delta):  # INOUT clock.fade, error
     """err ← δ·err for all nodes."""
-    clock = state.clock[0]
+    clock = state.scalars[0]
     clock.fade *= delta
     if clock.fade < FAINT:
         for k in range(state.graph.size[0].n_nodes):

@@ -26,7 +26,7 @@ def cut_old_edges(state, first, rules, scratch):  # INOUT state, scratch
     n, total = cut_older(state.graph, first, limit, scratch.lost)
     if n == 0:
         return first
-    clock = state.clock[0]
+    clock = state.scalars[0]
     clock.cut_age = (clock.n_cut * clock.cut_age + total) / (clock.n_cut + n)
     clock.n_cut += n
     n_lonely = n_before = 0
@@ -44,7 +44,7 @@ def cut_old_edges(state, first, rules, scratch):  # INOUT state, scratch
 @jit
 def age_limit(state, first, factor, scratch):  # INOUT scratch
     """Age above which the winner's edges are cut: infinite, or too high for any, if none is."""
-    clock, graph = state.clock[0], state.graph
+    clock, graph = state.scalars[0], state.graph
     # The more edges there are, the lower: no component has more than all.
     floor = clock.cut_age * (clock.n_cut / max(clock.n_cut + graph.size[0].n_edges, 1))
     if oldest(graph, first) <= floor:
@@ -88,13 +88,13 @@ def component_ages(graph, k, scratch):  # INOUT scratch.component, scratch.lost,
 @jit
 def idleness(state, k):
     """U_k: time since the latest win per win."""
-    return (state.clock[0].n_seen - state.node[k].stamp) / state.node[k].wins
+    return (state.scalars[0].n_seen - state.node[k].stamp) / state.node[k].wins
 
 
 @jit
 def drop_idle_nodes(state, factor, scratch):  # INOUT state, scratch
     """Drop nodes without edges that have been idle for too long, by the standards of the others."""
-    clock, graph = state.clock[0], state.graph
+    clock, graph = state.scalars[0], state.graph
     n_nodes = graph.size[0].n_nodes
     n_alone, longest = 0, 0.0
     for k in range(n_nodes):
@@ -130,7 +130,7 @@ def usual_idleness(state, factor, value):  # INOUT value
 @jit
 def drop_idle(state, limit, keep):  # INOUT state, (keep)
     """Drop the nodes without edges above the limit."""
-    clock = state.clock[0]
+    clock = state.scalars[0]
     n, total = 0, 0.0
     for k in range(state.graph.size[0].n_nodes):
         if state.graph.degree[k] == 0 and idleness(state, k) > limit:

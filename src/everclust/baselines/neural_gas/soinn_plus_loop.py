@@ -18,7 +18,7 @@ MIN_NODES = 3  # with fewer, every sample becomes a node
 @jit
 def absorb(state, x, rules, scratch):  # INOUT state, scratch
     """Learn one sample."""
-    clock, graph = state.clock[0], state.graph
+    clock, graph = state.scalars[0], state.graph
     clock.n_seen += 1
     if graph.size[0].n_nodes < MIN_NODES:
         create(state, x)
@@ -45,7 +45,7 @@ def create(state, x):  # INOUT state
     k = add_node(state.graph)
     put(state.blocks, k, x)
     state.node[k].wins = 1
-    state.node[k].stamp = state.clock[0].n_seen
+    state.node[k].stamp = state.scalars[0].n_seen
 
 
 @jit
@@ -74,7 +74,7 @@ def reach(state, k, away, apart, scratch):  # INOUT scratch
 @jit
 def may_link(state, first, second, first_reach, second_reach, factor):
     """Is one of them trusted enough, or near enough to what was confirmed before? Reaches are not squared."""
-    clock = state.clock[0]
+    clock = state.scalars[0]
     if clock.first_square_sum == 0.0 or clock.second_square_sum == 0.0:
         return True
     most = most_wins(state)
@@ -103,7 +103,7 @@ def link(state, first, second, first_reach, second_reach):  # INOUT graph, clock
     """Make the edge, or confirm it and take note of how far apart its ends were."""
     if not set_age(state.graph, first, second, 1):
         return
-    clock = state.clock[0]
+    clock = state.scalars[0]
     clock.n_links += 1
     first_off, second_off = first_reach - clock.first_mean, second_reach - clock.second_mean
     clock.first_mean += first_off / clock.n_links
@@ -117,7 +117,7 @@ def attract(state, first, x, divisor):  # INOUT node, blocks
     """The winner becomes the mean of what it won; its neighbours come a little closer."""
     node = state.node[first]
     node.wins += 1
-    node.stamp = state.clock[0].n_seen
+    node.stamp = state.scalars[0].n_seen
     approach_by_share(state.blocks, first, x, float(node.wins))
     h = state.graph.first[first]
     while h != NONE:

@@ -71,7 +71,7 @@ def grow(state: State) -> State:
     if len(graph.first) == len(state.node):
         return state._replace(graph=graph)
     node = np.concatenate([state.node, np.zeros_like(state.node)])
-    return State(state.clock, node, prototypes.grow(state.blocks), graph)
+    return State(state.scalars, node, prototypes.grow(state.blocks), graph)
 
 
 @jit_allocating

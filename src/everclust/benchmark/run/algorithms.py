@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from ...core.variants import (
-    BIRTHLESS,
-    BY_MODULARITY,
     PUBLISHED,
     WITHOUT_BOTH,
     WITHOUT_GROWTH,
     WITHOUT_SHRINKING,
-    Reading,
+    Variant,
     starting_at,
 )
 from ...estimators.idat import IDAT
@@ -35,7 +33,7 @@ def _make_idat(params: dict[str, Any], seed: int) -> IDAT:
     return IDAT(**params)
 
 
-def _make_variant(reading: Reading, params: dict[str, Any], seed: int) -> IDAT:
+def _make_variant(reading: Variant, params: dict[str, Any], seed: int) -> IDAT:
     return type("IDATVariant", (_Variant,), {"_variant": reading})(**params)
 
 
@@ -63,19 +61,13 @@ def _register_variants() -> None:
 
 
 def _register_additions() -> None:
-    """Hand-over clusters; those without birth links are steps on the way."""
-    birthless, by_modularity = (partial(_make_variant, reading) for reading in (BIRTHLESS, BY_MODULARITY))
+    """Hand-over clusters."""
     for name, title, modes in (
         ("idat-handover", "Hand-over", {"clusters": "handover"}),
         ("idat-handover-capped", "Hand-over, capped", {"clusters": "handover", "metric": "capped"}),
     ):
-        for make, kind, suffix, remark in (
-            (_make_idat, "beyond", "", ""),
-            (by_modularity, "study", "-modularity", " (modularity alone)"),
-            (birthless, "study", "-birthless", " (modularity alone, no births)"),
-        ):
-            make_it = partial(_make_in_modes, make, modes)
-            register(Algorithm(name + suffix, title + remark, make_it, _count_candidates, True, kind=kind))
+        make = partial(_make_in_modes, _make_idat, modes)
+        register(Algorithm(name, title, make, _count_candidates, True, kind="beyond"))
 
 
 def _make_in_modes(

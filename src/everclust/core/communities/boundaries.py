@@ -13,7 +13,9 @@ from ...jit.compile import COARSE, jit, jit_allocating
 from ...jit.sorting import counting_sort, in_order
 
 EXTENT = math.sqrt(12.0)  # of a uniform distribution, in standard deviations
-ROUNDING = 1e-9  # counts are small integers, so that equality is common: it shall not be left to chance
+ROUNDING = (
+    1e-9  # counts are small integers, so that equality is common: so that ties are not left to rounding
+)
 
 
 class Cut(NamedTuple):
@@ -47,7 +49,7 @@ def strengths(links, n_nodes):
 
 
 @jit_allocating
-def measure(position, links, g, group, n_groups):
+def measure_boundaries(position, links, g, group, n_groups):
     """All boundaries between groups that hand over to each other."""
     cut = new_cut(position, links, g, group, n_groups)
     inside = sort_by_group(links, group, n_groups)

@@ -1,12 +1,13 @@
-"""Which level of a path is the answer: where nodes sit best, unless the last answer is as good.
+"""Which level of a merge path is the answer: the best silhouette, unless the last answer is as good.
 
 A node on the far side of its group is far from the next centre for no merit of the grouping. With two groups
-half of the nodes are such, with many groups few, so that a silhouette favours few groups. Here every node is
-seated as if it faced its neighbours: by itself or by its mirror image in the centre, whichever is nearer.
+half of the nodes are such, with many groups few, so that a silhouette favours few groups. Here every node
+faces its neighbours: its distance to another centre is that of the node or of its mirror image in its own
+centre, whichever is nearer.
 
-Two levels may be nearly equally good, and each new sample may turn the scales. So the level that is most like
-the last answer stays unless the best one is better by more than a standard error; of which counts what the
-last answer knew of the samples.
+Two levels may be nearly equally good, and each new sample may tip the balance. So the level closest to the
+previous answer stays unless the best level is better by more than one standard error, scaled by the share of
+samples that the previous answer had seen.
 """
 
 import math
@@ -15,22 +16,22 @@ from typing import NamedTuple
 import numpy as np
 
 from ...jit.compile import jit, jit_allocating
-from ..topology import NO_CLUSTER
-from .communities import quick_square, seat
+from ..layout import NO_CLUSTER
+from .silhouette import quick_square, update_value
 
-DECISION_INTERVAL = 1000  # samples between two answers that are kept
+UPDATE_INTERVAL = 1000  # samples between two updates of the ids
 
 
 def share_known(n_seen: int) -> float:
     """Share of the samples that had come when the last answer was given."""
-    return (n_seen - 1) // DECISION_INTERVAL * DECISION_INTERVAL / n_seen
+    return (n_seen - 1) // UPDATE_INTERVAL * UPDATE_INTERVAL / n_seen
 
 
 @jit
-def measure_between(seating, between, a):  # INOUT between
+def measure_between(silhouette, between, a):  # INOUT between
     """Squared distances of one centre to the others."""
     for b in range(between.shape[0]):
-        between[a, b] = between[b, a] = quick_square(seating.centre[a], seating.centre[b])
+        between[a, b] = between[b, a] = quick_square(silhouette.centre[a], silhouette.centre[b])
 
 
 class Facing(NamedTuple):
@@ -41,33 +42,33 @@ class Facing(NamedTuple):
 
 
 @jit_allocating
-def new_facing(seating, groups):  # INOUT seating
-    """All centres are looked at from all nodes."""
-    n_groups, n = seating.size.shape[0], seating.group.shape[0]
+def new_facing(silhouette, groups):  # INOUT silhouette
+    """The nearest centre of every node."""
+    n_groups, n = silhouette.size.shape[0], silhouette.group.shape[0]
     facing = Facing(np.empty((n_groups, n_groups)), np.empty(n, np.int64))
     for a in range(n_groups):
-        measure_between(seating, facing.between, a)
+        measure_between(silhouette, facing.between, a)
     for i in range(n):
-        look_around(facing, seating, groups, i)
+        find_facing(facing, silhouette, groups, i)
     return facing
 
 
 @jit
-def look_around(facing, seating, groups, i):  # INOUT facing.centre, seating
-    """From one node to the centres of all other groups."""
-    home = seating.group[i]
-    away, between = seating.away[i], facing.between[home]
+def find_facing(facing, silhouette, groups, i):  # INOUT facing.centre, silhouette
+    """Compare the centres of all other groups as seen from node i."""
+    own = silhouette.group[i]
+    squared, between = silhouette.squared[i], facing.between[own]
     nearest, centre = np.inf, -1
     for c in groups:
-        squared = face(away[home], between[c], away[c])
-        if c != home and squared < nearest:
-            nearest, centre = squared, c
+        here = mirrored_distance(squared[own], between[c], squared[c])
+        if c != own and here < nearest:
+            nearest, centre = here, c
     facing.centre[i] = centre
-    seat(seating, i, nearest)
+    update_value(silhouette, i, nearest)
 
 
 @jit
-def face(own, between, here):
+def mirrored_distance(own, between, here):
     """Squared distance of a node or of its mirror image to a centre, the lesser.
 
     With the centre at D and the node at v, as seen from its own centre, |v − D|² + |−v − D|² is
@@ -77,52 +78,54 @@ def face(own, between, here):
 
 
 @jit
-def look_again(facing, seating, groups, a, b):  # INOUT facing, seating
-    """Group b has joined group a: who has moved with them, or faced one of them, looks around."""
-    measure_between(seating, facing.between, a)
+def update_facing(facing, silhouette, groups, a, b):  # INOUT facing, silhouette
+    """Group b has joined group a: update the nodes that moved with them or faced one of them."""
+    measure_between(silhouette, facing.between, a)
     for i in range(facing.centre.shape[0]):
-        home = seating.group[i]
-        if home == a or facing.centre[i] in (a, b):
-            look_around(facing, seating, groups, i)
+        own = silhouette.group[i]
+        if own == a or facing.centre[i] in (a, b):
+            find_facing(facing, silhouette, groups, i)
         else:
-            squared = face(seating.away[i, home], facing.between[a, home], seating.away[i, a])
-            if squared < seating.nearest[i]:
+            squared = mirrored_distance(
+                silhouette.squared[i, own], facing.between[a, own], silhouette.squared[i, a]
+            )
+            if squared < silhouette.nearest[i]:
                 facing.centre[i] = a
-                seat(seating, i, squared)
+                update_value(silhouette, i, squared)
 
 
 class Level(NamedTuple):
-    """The level that is worth most so far."""
+    """The level with the highest score so far."""
 
-    worth: np.ndarray  # of one number
+    score: np.ndarray  # of one number
     group: np.ndarray
-    seat: np.ndarray  # how well every node sits in its group
+    value: np.ndarray  # silhouette of every node
 
 
 @jit_allocating
 def new_level(n):
-    """All nodes in one group, which is worth less than any other."""
+    """All nodes in one group, which scores less than any other."""
     return Level(np.full(1, -math.inf), np.zeros(n, np.int64), np.zeros(n))
 
 
 @jit
-def consider(level, seating, worth):  # INOUT level
-    """Take the present level if it is worth more; on ties, the one before, which is finer, stays."""
-    if worth > level.worth[0]:
-        level.worth[0] = worth
+def consider(level, silhouette, score):  # INOUT level
+    """Take the present level if it scores higher; on ties the earlier one, which is finer, stays."""
+    if score > level.score[0]:
+        level.score[0] = score
         for i in range(level.group.shape[0]):
-            level.group[i] = seating.group[i]
-            level.seat[i] = seating.seat[i]
+            level.group[i] = silhouette.group[i]
+            level.value[i] = silhouette.value[i]
 
 
 @jit_allocating
-def likeness(seating, before, groups):
-    """Hand-overs of nodes that stay with the largest part of their group, seen from either side."""
-    n_groups = seating.size.shape[0]
+def overlap(silhouette, before, groups):
+    """Hand-overs of nodes that stay with the largest part of their group, counted from either side."""
+    n_groups = silhouette.size.shape[0]
     common = np.zeros((before.max() + 1, n_groups))
     for i in range(before.shape[0]):
         if before[i] != NO_CLUSTER:
-            common[before[i], seating.group[i]] += seating.g[i]
+            common[before[i], silhouette.group[i]] += silhouette.g[i]
     largest = np.zeros(n_groups)
     total = 0.0
     for c in range(common.shape[0]):
@@ -135,15 +138,14 @@ def likeness(seating, before, groups):
 
 
 @jit
-def is_clearly_better(g, seat, other, known):
-    """Is the mean seat, weighted with g, better by more than the known share of the difference's standard
-    error?"""
+def is_clearly_better(g, value, other, known):
+    """Whether the mean value, weighted with g, is better by more than `known` times its standard error."""
     weight, mean = 0.0, 0.0
     for i in range(g.shape[0]):
         weight += g[i]
-        mean += g[i] * (seat[i] - other[i])
+        mean += g[i] * (value[i] - other[i])
     mean /= weight
     squares = 0.0
     for i in range(g.shape[0]):
-        squares += (g[i] * (seat[i] - other[i] - mean)) ** 2
+        squares += (g[i] * (value[i] - other[i] - mean)) ** 2
     return mean > known * math.sqrt(squares) / weight

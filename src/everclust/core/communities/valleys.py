@@ -1,9 +1,9 @@
-"""Hand-over clusters with an eye for valleys: the read-out of `clusters="handover"`.
+"""Hand-over clusters by density valleys: the read-out of `clusters="handover"`.
 
-As in communities.py, Louvain, a path of mergers and the level where the nodes sit best (levels.py); but a
-boundary is compared with what would cross it in one homogeneous cloud (boundaries.py). Groups are split
-again where that shows a clear valley, and open boundaries are merged first. What Louvain finds depends on how
-nodes are numbered, which means nothing, so that several numberings are tried.
+Louvain gives the finest groups, a path of mergers coarser ones, and the silhouette chooses the level
+(levels.py). Boundaries are compared with what would cross them in one homogeneous cloud (boundaries.py):
+groups are split again where that shows a clear valley, and open boundaries are merged first. What Louvain
+finds depends on the numbering of nodes, which means nothing, so that several numberings are tried.
 """
 
 import math
@@ -11,44 +11,32 @@ import math
 import numpy as np
 
 from ...jit.compile import jit, jit_allocating, kernel
-from ..spread import WEIGHT
-from ..state import State, clock_of
-from ..topology import NO_CLUSTER
-from .boundaries import ROUNDING, homogeneous, measure, new_cut, sort_by_group, strengths
-from .communities import (
-    FEWEST_LINKED,
-    by_modularity,
-    close_up,
-    label_linked,
-    label_others,
-    louvain,
-    mean_seat,
-    new_graph,
-    new_seating,
-    seat_together,
-)
+from ..layout import NO_CLUSTER
+from ..state import State, scalar
+from .boundaries import ROUNDING, homogeneous, measure_boundaries, new_cut, sort_by_group, strengths
 from .levels import (
     consider,
     is_clearly_better,
-    likeness,
-    look_again,
     new_facing,
     new_level,
+    overlap,
     share_known,
+    update_facing,
 )
+from .linked_nodes import FEWEST_LINKED, label_linked, label_others
+from .louvain import close_up, louvain, new_graph
+from .silhouette import merge_groups, new_silhouette, weighted_mean
 
 MOST_NUMBERINGS = 3
 MOST_NODES = 1000  # in all numberings together: a read-out takes no longer than one of so many nodes
 GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 
 
-def base_labels(state: State, base: np.ndarray, links: np.ndarray, valleys: bool = True) -> np.ndarray:
+def base_labels(state: State, base: np.ndarray, links: np.ndarray) -> np.ndarray:
     """Cluster of every node in the base, numbered in the order of their lowest nodes."""
-    if not valleys:
-        return by_modularity(state, base, links)
     label, before = np.zeros(len(base), np.int64), compact(state.node["community"][base])
-    known = share_known(int(clock_of(state).n_seen))
-    find_clusters(state.prototype[base], state.feature[WEIGHT], links, before, known, label)
+    known = share_known(scalar(state, "n_seen"))
+    find_clusters(state.prototype[base], state.weight, links, before, known, label)
     return label
 
 
@@ -64,18 +52,18 @@ def compact(ids: np.ndarray) -> np.ndarray:
 def find_clusters(prototype, weight, links, before, known, label):  # INOUT label
     """Label every node, given (i, j, count) of the pairs with hand-overs.
 
-    `before`: their clusters when it was last decided about them, or NO_CLUSTER; `known`: the share of the
-    samples that had come then.
+    `before`: their clusters at the last update of ids, or NO_CLUSTER; `known`: the share of the samples
+    that had come by then.
     """
     strength = strengths(links, prototype.shape[0])
     linked = np.flatnonzero(strength)
     if linked.shape[0] < FEWEST_LINKED:
         return
-    place = np.full(prototype.shape[0], -1)
-    place[linked] = np.arange(linked.shape[0])
+    index = np.full(prototype.shape[0], -1)
+    index[linked] = np.arange(linked.shape[0])
     position = prototype[linked] * np.sqrt(weight)
     group = np.zeros(prototype.shape[0], np.int64)
-    links = numbered(links, place)
+    links = numbered(links, index)
     group[linked] = cluster_linked(position, links, strength[linked], before[linked], known)
     label_linked(group, linked, label)
     label_others(strength, prototype, weight, linked, label)
@@ -83,16 +71,15 @@ def find_clusters(prototype, weight, links, before, known, label):  # INOUT labe
 
 @jit_allocating
 def cluster_linked(position, links, g, before, known):
-    """Cluster of every node, all of them linked: where they sit best; or as before, if they sit as well there
-    but for chance."""
+    """Cluster of every node, all of them linked: the best level, or the one closest to the last answer."""
     n = position.shape[0]
     best, alike = new_level(n), new_level(n)
     for turn in range(max(1, min(MOST_NUMBERINGS, MOST_NODES // n))):
         group, n_groups = finest(position, links, numbering(n, turn))
         if n_groups > 1:
-            cut = measure(position, links, g, group, n_groups)
+            cut = measure_boundaries(position, links, g, group, n_groups)
             merge_down(position, g, cut, before, group, best, alike)
-    stays = alike.worth[0] > 0.0 and not is_clearly_better(g, best.seat, alike.seat, known)
+    stays = alike.score[0] > 0.0 and not is_clearly_better(g, best.value, alike.value, known)
     return alike.group if stays else best.group
 
 
@@ -119,15 +106,15 @@ def finest(position, links, number):
     """Louvain, and Louvain again inside every group, as long as a clear valley is found there."""
     n = position.shape[0]
     group = louvain(new_graph(numbered(links, number), n))[number]
-    n_waiting = close_up(group, np.arange(n))  # groups that are still to be looked at
+    n_waiting = close_up(group, np.arange(n))  # groups that may be split
     found, n_found = np.full(n, -1), 0
-    place = np.empty(n, np.int64)
+    index = np.empty(n, np.int64)
     while n_waiting > 0:
         inside = sort_by_group(links, group, n_waiting + 1)  # the last group are the nodes that are done
         n_parts = 0
         for c in range(n_waiting):
             nodes = inside.node[inside.node_start[c] : inside.node_start[c + 1]]
-            part = split(position[nodes], links_inside(inside, c, place))
+            part = split(position[nodes], links_inside(inside, c, index))
             n_new = part.max() + 1
             if n_new == 1:
                 found[nodes] = n_found
@@ -141,12 +128,12 @@ def finest(position, links, number):
 
 
 @jit_allocating
-def links_inside(inside, c, place):  # INOUT place
+def links_inside(inside, c, index):  # INOUT index
     """Links inside of group c, its nodes numbered from 0."""
     first = inside.node_start[c]
     for m in range(first, inside.node_start[c + 1]):
-        place[inside.node[m]] = m - first
-    return numbered(inside.link[inside.link_start[c] : inside.link_start[c + 1]], place)
+        index[inside.node[m]] = m - first
+    return numbered(inside.link[inside.link_start[c] : inside.link_start[c + 1]], index)
 
 
 @jit_allocating
@@ -170,14 +157,14 @@ def split(position, links):
             if cut.crossing[a, b] > 0.0 and united[a] != united[b]:
                 expected = homogeneous(position, g, cut, inside, a, b, x)
                 if cut.crossing[a, b] + math.sqrt(cut.squares[a, b]) >= (1.0 - ROUNDING) * expected:
-                    call_alike(united, a, b)
+                    unite_names(united, a, b)
     close_up(united, np.arange(n_parts))
     return united[part]
 
 
 @jit
-def call_alike(name, a, b):  # INOUT name
-    """All that are named like a or b are named like the lower one."""
+def unite_names(name, a, b):  # INOUT name
+    """Give all groups named like a or b the lower name."""
     low, high = min(name[a], name[b]), max(name[a], name[b])
     for k in range(name.shape[0]):
         if name[k] == high:
@@ -186,15 +173,15 @@ def call_alike(name, a, b):  # INOUT name
 
 @jit_allocating
 def merge_down(position, g, cut, before, group, best, alike):  # INOUT best, alike
-    """Merge down to two groups and look at every level: do nodes sit well, and is it like before?"""
+    """Merge down to two groups, and score every level by silhouette and by overlap with the last answer."""
     n = cut.mass.shape[0]
     W, E, mass = cut.crossing.copy(), cut.expected.copy(), cut.mass.copy()
     groups = np.arange(n)
-    seating = new_seating(g, group, n, position)
-    facing = new_facing(seating, groups)
+    silhouette = new_silhouette(g, group, n, position)
+    facing = new_facing(silhouette, groups)
     while True:
-        consider(best, seating, mean_seat(seating.g, seating.seat))
-        consider(alike, seating, likeness(seating, before, groups))
+        consider(best, silhouette, weighted_mean(silhouette.g, silhouette.value))
+        consider(alike, silhouette, overlap(silhouette, before, groups))
         if groups.shape[0] == 2:
             return
         a, b = next_pair(W, E, mass, groups)
@@ -202,8 +189,8 @@ def merge_down(position, g, cut, before, group, best, alike):  # INOUT best, ali
         unite(E, a, b)
         mass[a], mass[b] = mass[a] + mass[b], 0.0
         groups = groups[groups != b]
-        seat_together(seating, a, b)
-        look_again(facing, seating, groups, a, b)
+        merge_groups(silhouette, a, b)
+        update_facing(facing, silhouette, groups, a, b)
 
 
 @jit

@@ -1,6 +1,5 @@
-"""The slow hand-over clusters against traces of the right behaviour and graphs worked out by hand."""
+"""The slow twin of hand-over clusters against examples worked out by hand."""
 
-import re
 from fractions import Fraction
 
 import numpy as np
@@ -10,11 +9,8 @@ from hypothesis import strategies as st
 
 from oracles import handover as slow
 from oracles import idat as oracle
-from support.paths import DATA
+from oracles import valleys
 
-TRACES = sorted((DATA / "golden").glob("*_handover*.npz"))
-# To learn OptDigits again would take minutes here: test_golden.py does that with the fast core.
-SMALL = [trace for trace in TRACES if not trace.stem.startswith("optdigits")]
 NONE = slow.NOT_A_CANDIDATE
 
 # Two triangles, five hand-overs along every side, one across the bridge {2, 3}.
@@ -26,69 +22,6 @@ FOUR_PAIRS = {(0, 1): 4, (2, 3): 4, (4, 5): 4, (6, 7): 4}
 
 def column(*values):
     return [[float(value)] for value in values]
-
-
-# ---- Traces ----------------------------------------------------------------------------------
-
-
-def test_all_traces_are_there():
-    assert len(TRACES) == 8
-    assert len(SMALL) == 6
-
-
-@pytest.mark.parametrize("trace", SMALL, ids=lambda path: path.stem)
-def test_trace(trace, data_set):
-    """Learn the data set in the order of the trace, and read the answer out."""
-    golden = _load(trace)
-    name = re.fullmatch(r"(\w+)_(?:stationary|class_incremental)_\d+_\w+", trace.stem)[1]
-    X = data_set(name)
-    model = slow.HandoverOracle(capped=trace.stem.endswith("_capped"))
-    for x in X[golden["order"]]:
-        model.learn(x)
-
-    assert model.interval == golden["interval"]
-    assert model.vigilance == pytest.approx(float(golden["vigilance"]), abs=1e-9)
-    for key in ("usage", "active"):
-        np.testing.assert_array_equal(getattr(model, key), golden[key], err_msg=key)
-    for key in ("prototype", "scale", "feature_weight"):
-        np.testing.assert_allclose(getattr(model, key), golden[key], rtol=0, atol=1e-9, err_msg=key)
-    assert model.handover == _pairs(golden["handover"])
-
-    labels = model.node_labels()
-    _assert_same_nodes(labels, golden)
-    prototype = np.array(model.prototype)
-    rows = [slow.predict(x, prototype, labels, model.feature_weight) for x in X]
-    assert _same_grouping(rows, golden["labels"])
-
-
-@pytest.mark.parametrize("trace", TRACES, ids=lambda path: path.stem)
-def test_read_out_of_a_trace(trace):
-    """The same from the trace's own nodes, for which no data set is needed."""
-    golden = _load(trace)
-    w = _pairs(golden["handover"])
-    labels = slow.read_out(golden["prototype"], golden["usage"], w, golden["feature_weight"])
-    _assert_same_nodes(labels, golden)
-
-
-def _load(trace):
-    with np.load(trace) as file:
-        return {key: file[key] for key in file.files}
-
-
-def _pairs(rows):
-    return {(i, j): count for i, j, count in rows.tolist()}
-
-
-def _assert_same_nodes(labels, golden):
-    labels = np.array(labels)
-    np.testing.assert_array_equal(np.flatnonzero(labels != NONE), golden["base"])
-    assert _same_grouping(labels[golden["base"]], golden["base_labels"])
-
-
-def _same_grouping(ours, theirs):
-    """Is there a one-to-one renaming between the two?"""
-    both = len(np.unique(np.stack([ours, theirs]), axis=1).T)
-    return both == len(np.unique(ours)) == len(np.unique(theirs))
 
 
 # ---- While learning: hand-overs --------------------------------------------------------------
@@ -127,13 +60,6 @@ def test_birth_counts_the_new_node_and_the_nearest():
     model.resonate([14.0])  # 4 from node 1, 6 from node 2
     assert len(model.prototype) == 4
     assert model.handover == {(1, 3): 1}
-
-
-def test_without_the_birth_link_a_new_node_counts_nothing():
-    model = three_nodes(vigilance=0.9, birth=False)
-    model.resonate([14.0])
-    assert len(model.prototype) == 4
-    assert model.handover == {}
 
 
 def test_the_first_three_samples_count_nothing():
@@ -314,13 +240,13 @@ def test_links_to_others_do_not_count():
 
 def test_fewer_than_three_linked_nodes_are_one_cluster():
     # Far apart, and every node but the second a candidate; only 0 and 3 are linked.
-    labels = slow.read_out(column(0, 1, 500, 1000), [2, 1, 2, 2], {(0, 1): 8, (0, 3): 5, (1, 2): 8}, [1.0])
+    labels = valleys.read_out(column(0, 1, 500, 1000), [2, 1, 2, 2], {(0, 1): 8, (0, 3): 5, (1, 2): 8}, [1.0])
     assert labels == [0, NONE, 0, 0]
 
 
 def test_no_links_are_one_cluster():
-    assert slow.read_out(column(0, 500), [1, 1], {}, [1.0]) == [0, 0]
-    assert slow.read_out([], [], {}, [1.0]) == []
+    assert valleys.read_out(column(0, 500), [1, 1], {}, [1.0]) == [0, 0]
+    assert valleys.read_out([], [], {}, [1.0]) == []
 
 
 # ---- 2. Louvain ------------------------------------------------------------------------------
@@ -337,7 +263,7 @@ def test_two_triangles_with_a_bridge():
     # The second: 3 joins {4,5} with 620 - 11 * 20 = 400; nobody else moves. In the third nobody does.
     g = slow.strengths(TRIANGLES, 6)
     assert g == [10, 10, 11, 11, 10, 10]
-    assert slow.settle(TRIANGLES, g, range(6)) == [1, 1, 1, 5, 5, 5]
+    assert slow.move_until_stable(TRIANGLES, g, range(6)) == [1, 1, 1, 5, 5, 5]
     # As nodes: g = 31 31, one hand-over between them, 62 - 961 < 0. That is the end.
     assert slow.aggregate(TRIANGLES, g, [0, 0, 0, 1, 1, 1]) == ({(0, 1): 1}, [31, 31])
     assert slow.louvain(TRIANGLES, 6) == [0, 0, 0, 1, 1, 1]
@@ -351,7 +277,7 @@ def test_ties_go_to_the_lowest_label():
     #   3: staying with 2 is 4, with {0,1} 0: stays.
     # The second pass changes nothing. As nodes: g = 4 4, two hand-overs, 2 * 8 - 16 = 0: no gain, no move.
     ring = {(0, 1): 1, (1, 2): 1, (2, 3): 1, (0, 3): 1}
-    assert slow.settle(ring, [2, 2, 2, 2], range(4)) == [1, 1, 3, 3]
+    assert slow.move_until_stable(ring, [2, 2, 2, 2], range(4)) == [1, 1, 3, 3]
     assert slow.louvain(ring, 4) == [0, 0, 1, 1]
 
 
@@ -391,18 +317,18 @@ def test_nodes_move_once_more_at_the_end():
     # The second pass changes nothing: [1, 1, 3, 3, 5, 5].
     w = {(0, 1): 1, (1, 5): 1, (4, 5): 1, (2, 4): 2, (2, 3): 3}
     g = [1, 2, 5, 3, 3, 2]
-    assert slow.settle(w, g, range(6)) == [1, 1, 3, 3, 5, 5]
+    assert slow.move_until_stable(w, g, range(6)) == [1, 1, 3, 3, 5, 5]
     # As nodes 0 = {0,1}, 1 = {2,3}, 2 = {4,5}: g = 3 8 5, hand-overs 1 between 0 and 2, 2 between 1 and 2.
     #   0: with 2 16 - 15 = 1: joins 2.              1: with {0,2} 32 - 64 < 0: stays.
     #   2: staying with 0 is 1, with 1 32 - 40 < 0: stays.
     pairs = ({(0, 2): 1, (1, 2): 2}, [3, 8, 5])
     assert slow.aggregate(w, g, [0, 0, 1, 1, 2, 2]) == pairs
-    assert slow.settle(*pairs, range(3)) == [2, 1, 2]
+    assert slow.move_until_stable(*pairs, range(3)) == [2, 1, 2]
     # As nodes 0 = {2,3}, since its label 1 is the lower, and 1 = {0,1,4,5}: 32 - 64 < 0, nothing moves.
     # Back to the six nodes with these groups:
     #   4: staying with {0,1,5} is 16 - 3 * 5 = 1, with {2,3} 32 - 24 = 8: joins group 0.
     #   5: staying with {0,1} is 16 - 2 * 3 = 10, with {2,3,4} 16 - 22 < 0: stays, as do all others.
-    assert slow.settle(w, g, [1, 1, 0, 0, 1, 1]) == [1, 1, 0, 0, 0, 1]
+    assert slow.move_until_stable(w, g, [1, 1, 0, 0, 1, 1]) == [1, 1, 0, 0, 0, 1]
     assert slow.louvain(w, 6) == [1, 1, 0, 0, 0, 1]
 
 
@@ -411,7 +337,7 @@ def test_one_group_is_one_cluster():
     # 1 has 2 either way and stays, 2 joins {0,1} with 4 - 3 = 1. However far apart they are.
     chain = {(0, 1): 1, (1, 2): 1}
     assert slow.louvain(chain, 3) == [0, 0, 0]
-    assert slow.read_out(column(0, 500, 90000, 7), [2, 2, 2, 2], chain, [1.0]) == [0, 0, 0, 0]
+    assert valleys.read_out(column(0, 500, 90000, 7), [2, 2, 2, 2], chain, [1.0]) == [0, 0, 0, 0]
 
 
 def modularity(w, label):
@@ -438,11 +364,9 @@ def graphs(draw):
 @given(graphs(), st.data())
 def test_gains_are_those_of_modularity(graph, data):
     w, n = graph
-    g, total = slow.strengths(w, n), 2 * sum(w.values())
+    g = slow.strengths(w, n)
     label = slow.numbered(data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)))
     before = modularity(w, label)
-    for (a, b), gain in slow.merge_gains(w, label).items():
-        assert modularity(w, slow.merged(label, (a, b))) - before == Fraction(2 * gain, total**2)
     i = data.draw(st.integers(0, n - 1))
     moved = list(label)
     moved[i] = slow.best_group(i, w, g, label)
@@ -455,124 +379,8 @@ def test_no_node_of_the_finest_answer_would_rather_move(graph):
     w, n = graph
     finest = slow.louvain(w, n)
     assert sorted(set(finest)) == list(range(max(finest) + 1))
-    assert slow.settle(w, slow.strengths(w, n), finest) == finest
+    assert slow.move_until_stable(w, slow.strengths(w, n), finest) == finest
     assert modularity(w, finest) >= max(0, modularity(w, range(n)))
-
-
-# ---- 3. The path of merges -------------------------------------------------------------------
-
-
-def test_merge_ties_go_to_the_lowest_pair():
-    # Four groups without links, G = 8 each: any pair costs 64, so (0, 1) goes first.
-    # Then 0 has G = 16 and its pairs cost 128; the other two, moved up to 1 and 2, still 64.
-    path = slow.merge_path(FOUR_PAIRS, [0, 0, 1, 1, 2, 2, 3, 3])
-    assert path == [[0, 0, 1, 1, 2, 2, 3, 3], [0, 0, 0, 0, 1, 1, 2, 2], [0, 0, 0, 0, 1, 1, 1, 1]]
-
-
-def test_the_merged_group_takes_the_lower_place():
-    assert slow.merged([0, 1, 2, 3, 4], (1, 3)) == [0, 1, 2, 1, 3]
-
-
-def test_merges_that_still_gain_are_not_scored():
-    # From six nodes alone, gains times 62: (0,1) 310 - 100 = 210, like (4,5), and lower; then {0,1} with 2
-    # 620 - 220 = 400; then (4,5) 210; then 3 with {4,5} 400. Two groups are left: 62 - 961 < 0.
-    assert slow.merge_path(TRIANGLES, [0, 1, 2, 3, 4, 5]) == [[0, 0, 0, 1, 1, 1]]
-
-
-def test_two_groups_are_kept_although_their_merge_would_gain():
-    # A chain of three alone: (0,1) 4 - 2 = 2, like (1,2), and lower. {0,1} with 2 would gain 4 - 3 = 1.
-    assert slow.merge_path({(0, 1): 1, (1, 2): 1}, [0, 1, 2]) == [[0, 0, 1]]
-    assert slow.merge_path({(0, 1): 1, (1, 2): 1}, [0, 0, 1]) == [[0, 0, 1]]
-
-
-def test_a_merge_that_neither_gains_nor_loses_is_scored():
-    # Three pairs with one hand-over inside and two between any two pairs: G = 6, the sum is 18,
-    # 2 * 18 - 36 = 0. The lowest pair is merged, but only after the finest level has been scored.
-    w = {(0, 1): 1, (2, 3): 1, (4, 5): 1, (1, 2): 2, (3, 4): 2, (0, 5): 2}
-    finest = [0, 0, 1, 1, 2, 2]
-    assert slow.merge_gains(w, finest) == {(0, 1): 0, (0, 2): 0, (1, 2): 0}
-    assert slow.merge_path(w, finest) == [finest, [0, 0, 0, 0, 1, 1]]
-
-
-def test_a_far_fragment_without_links_is_absorbed_first():
-    # A triangle of fives, one of sixes, a bridge of one between them, and a pair that knows only itself:
-    # G = 31 37 2, the sum is 70. Losses: triangles 31 * 37 - 70 = 1077, the pair 62 with the one, 74 with the
-    # other. It has no link with the first triangle and goes there all the same.
-    w = {(0, 1): 5, (0, 2): 5, (1, 2): 5, (2, 3): 1, (3, 4): 6, (3, 5): 6, (4, 5): 6, (6, 7): 1}
-    finest = slow.louvain(w, 8)
-    assert finest == [0, 0, 0, 1, 1, 1, 2, 2]
-    assert slow.merge_gains(w, finest) == {(0, 1): -1077, (0, 2): -62, (1, 2): -74}
-    assert slow.merge_path(w, finest) == [finest, [0, 0, 0, 1, 1, 1, 0, 0]]
-
-
-@given(graphs(), st.data())
-def test_scored_levels_lose_step_by_step(graph, data):
-    w, n = graph
-    finest = slow.numbered(data.draw(st.permutations([i % 5 for i in range(n)])))
-    path = slow.merge_path(w, finest)
-    assert [max(level) for level in path] == list(range(max(path[0]), min(max(finest), 1) - 1, -1))
-    quality = [modularity(w, level) for level in path]
-    assert quality == sorted(quality, reverse=True)
-
-
-# ---- 4. The level ----------------------------------------------------------------------------
-
-
-def test_silhouette():
-    # Nodes at 0 and 2 in one group, 10 in the other; g = 3 1 4. The centre of the first is 2 / 4 = 0.5.
-    # 0: 0.5 and 10, so 9.5 / 10 = 0.95. 2: 1.5 and 8, so 6.5 / 8 = 0.8125. 10 is alone: 1.
-    # (3 * 0.95 + 0.8125 + 4) / 8 = 7.6625 / 8.
-    score = slow.silhouette(column(0, 2, 10), [3, 1, 4], [0, 0, 1], [1.0])
-    assert score == pytest.approx(7.6625 / 8, rel=1e-15)
-
-
-def test_silhouette_looks_at_the_nearest_other_centre():
-    # 0 and 2 around 1, then 10 and 4 alone. 0: 1 and 4, 0.75. 2: 1 and 2, 0.5. The others 1.
-    score = slow.silhouette(column(0, 2, 10, 4), [1, 1, 1, 1], [0, 0, 1, 2], [1.0])
-    assert score == (0.75 + 0.5 + 1 + 1) / 4
-
-
-def test_silhouette_uses_the_metric():
-    # Centre (0, 2). With a quarter of the second feature: (0,0) is 1 from it and 1.5 from the other, 1/3;
-    # (0,4) is 1 from it and sqrt(2.25 + 4) = 2.5 from the other, 0.6; the third is alone, 1.
-    y = [[0.0, 0.0], [0.0, 4.0], [1.5, 0.0]]
-    score = slow.silhouette(y, [1, 1, 1], [0, 0, 1], [1.0, 0.25])
-    assert score == pytest.approx((1 / 3 + 0.6 + 1) / 3, rel=1e-15)
-
-
-def test_silhouette_of_a_node_alone_is_one_exactly():
-    # 3 * 0.1 / 3 is not 0.1 in floating point, but a node alone is at its centre.
-    assert (3 * 0.1) / 3 != 0.1
-    assert slow.silhouette(column(0.1, 0.7, 0.8), [3, 3, 3], [0, 1, 2], [1.0]) == 1.0
-
-
-def test_silhouette_of_nodes_in_one_place_is_zero():
-    assert slow.silhouette(column(5, 5, 5), [1, 2, 3], [0, 0, 1], [1.0]) == 0.0
-
-
-def test_silhouette_can_be_negative():
-    # 0 and 10 in a group around 5, and 1 alone. 0: 5 and 1, -0.8. 10: 5 and 9, 4/9. 1: 1.
-    score = slow.silhouette(column(0, 10, 1), [1, 1, 1], [0, 0, 1], [1.0])
-    assert score == pytest.approx((-0.8 + 4 / 9 + 1) / 3, rel=1e-15)
-
-
-def test_of_equal_levels_the_finer_is_chosen():
-    assert slow.choose_level([0.5, 0.7, 0.7, 0.6]) == 1
-    # All nodes in one place: every level scores 0, the finest has four groups.
-    labels = slow.read_out(column(*[3] * 8), [2] * 8, FOUR_PAIRS, [1.0])
-    assert labels == [0, 0, 1, 1, 2, 2, 3, 3]
-
-
-def test_the_level_where_nodes_sit_best():
-    # The pairs merge as in test_merge_ties_go_to_the_lowest_pair. Two and two of them are close:
-    # four groups: 0.5 from their centre and 2.5 or 1.5 from the next, 4/5 and 2/3, about 0.73;
-    # two groups: at most 1.5 from their centre and at least 98.5 from the other, above 0.98.
-    close = column(0, 1, 2, 3, 100, 101, 102, 103)
-    assert slow.read_out(close, [2] * 8, FOUR_PAIRS, [1.0]) == [0, 0, 0, 0, 1, 1, 1, 1]
-    # All equally far apart: four groups: 0.5 and at least 19.5, above 0.97;
-    # two groups: 0 is 10.5 from its centre and 50.5 from the other, below 0.8.
-    spaced = column(0, 1, 20, 21, 40, 41, 60, 61)
-    assert slow.read_out(spaced, [2] * 8, FOUR_PAIRS, [1.0]) == [0, 0, 1, 1, 2, 2, 3, 3]
 
 
 # ---- 5. Candidates without links -------------------------------------------------------------
@@ -584,45 +392,18 @@ def test_a_candidate_without_links_joins_the_nearest_in_the_metric():
     y = [[0.0, 0.0], [0.0, 2.0], [6.0, 8.0], [6.0, 10.0], [4.0, 3.0], [4.0, 4.0]]
     usage = [2, 2, 2, 2, 2, 1]
     w = {(0, 1): 5, (2, 3): 5, (4, 5): 9, (0, 5): 9}
-    assert slow.read_out(y, usage, w, [1.0, 1.0]) == [0, 0, 1, 1, 0, NONE]
-    assert slow.read_out(y, usage, w, [1.0, 0.25]) == [0, 0, 1, 1, 1, NONE]
+    assert valleys.read_out(y, usage, w, [1.0, 1.0]) == [0, 0, 1, 1, 0, NONE]
+    assert valleys.read_out(y, usage, w, [1.0, 0.25]) == [0, 0, 1, 1, 1, NONE]
 
 
 @pytest.mark.parametrize("y", [[0, 1, 10, 9, 5], [10, 9, 0, 1, 5]])
 def test_of_equally_near_linked_nodes_the_lowest_decides(y):
     # 5 is 4 from node 1 (at 1 or 9) and from node 3 (at 9 or 1): the label of node 1.
-    assert slow.read_out(column(*y), [2] * 5, {(0, 1): 5, (2, 3): 5}, [1.0]) == [0, 0, 1, 1, 0]
+    assert valleys.read_out(column(*y), [2] * 5, {(0, 1): 5, (2, 3): 5}, [1.0]) == [0, 0, 1, 1, 0]
 
 
 def test_only_linked_nodes_hand_out_their_label():
     # Node 0 at 6 and node 1 at 4.5 have no links; node 0 is nearest to node 1 (1.5), whose label is that of
     # 1 (3.5 away, against 5.5), but node 0 itself is 4 from 10 and 5 from 1.
-    labels = slow.read_out(column(6, 4.5, 0, 1, 10, 11), [2] * 6, {(2, 3): 5, (4, 5): 5}, [1.0])
+    labels = valleys.read_out(column(6, 4.5, 0, 1, 10, 11), [2] * 6, {(2, 3): 5, (4, 5): 5}, [1.0])
     assert labels == [1, 0, 0, 0, 1, 1]
-
-
-# ---- 6. Predict ------------------------------------------------------------------------------
-
-
-def test_predict_looks_at_candidates_by_plain_distance():
-    y, labels = [[0.0, 0.0], [4.0, 3.0], [6.0, 8.0]], [0, NONE, 1]
-    # (4, 3) is a node, but no candidate. 16 + 9 = 25 to the first and 4 + 25 = 29 to the third;
-    # with a quarter of the second feature 18.25 and 10.25.
-    assert slow.predict([4.0, 3.0], y, labels, [1.0, 1.0]) == 0
-    assert slow.predict([4.0, 3.0], y, labels, [1.0, 0.25]) == 1
-
-
-def test_predict_ties_go_to_the_lowest_node():
-    assert slow.predict([5.0], column(10, 0, 4, 6), [2, 0, 3, 1], [1.0]) == 3
-    assert slow.predict([5.0], column(10, 0, 6, 4), [2, 0, 3, 1], [1.0]) == 3
-
-
-def test_scales_do_not_matter_to_predict():
-    # By d / scale, as IDAT has it, 4 would be nearer to node 1.
-    model = three_nodes(vigilance=0.0)
-    model.scale, model.usage = [1.0, 100.0, 1.0], [2, 2, 2]
-    model.prototype = column(0, 10, 20)
-    model.handover = {(0, 1): 1, (1, 2): 1}
-    assert model.winner([4.0]) == 1
-    assert slow.nearest_of([4.0], [0, 1, 2], model.prototype, [1.0]) == 0
-    assert model.handover_predict([4.0]) == 0

@@ -1,0 +1,143 @@
+"""Greedy modularity (Louvain) on hand-overs.
+
+All comparisons are between integers, hence exact: a value w − g·G/Σg stands here times Σg.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...jit.compile import jit, jit_allocating
+from ...jit.sorting import counting_sort
+
+MOST_PASSES = 100
+INDEX = np.uint32  # numba checks whether an index is negative, unless its type is unsigned
+
+
+class Graph(NamedTuple):
+    """Symmetric weights, row by row, and the sum of every row, its self-loop included."""
+
+    start: np.ndarray  # row i: from start[i] to start[i + 1]
+    other: np.ndarray
+    amount: np.ndarray
+    strength: np.ndarray  # g
+
+
+@jit_allocating
+def new_graph(links, n_nodes):
+    """The rows of a symmetric matrix from pairs."""
+    start = np.zeros(n_nodes + 1, np.int64)
+    for e in range(links.shape[0]):
+        start[links[e, 0] + 1] += 1
+        start[links[e, 1] + 1] += 1
+    start = np.cumsum(start)
+    fill = start[:-1].copy()
+    other, counts = np.empty(start[-1], INDEX), np.empty(start[-1], np.int64)
+    for e in range(links.shape[0]):
+        i, j, count = links[e, 0], links[e, 1], links[e, 2]
+        other[fill[i]], counts[fill[i]] = j, count
+        other[fill[j]], counts[fill[j]] = i, count
+        fill[i] += 1
+        fill[j] += 1
+    strength = np.zeros(n_nodes, np.int64)
+    for i in range(n_nodes):
+        for e in range(start[i], start[i + 1]):
+            strength[i] += counts[e]
+    return Graph(start, other, counts, strength)
+
+
+@jit_allocating
+def louvain(graph):
+    """Group of every node: greedy modularity, level by level, and once more on the nodes themselves."""
+    n = graph.strength.shape[0]
+    member = np.arange(n).astype(INDEX)  # of which super-node
+    level = graph
+    while True:
+        group = np.arange(level.strength.shape[0]).astype(INDEX)
+        if not move_all(level, group):
+            break
+        n_groups = close_up(group, np.arange(group.shape[0]))
+        for k in range(n):
+            member[k] = group[member[k]]
+        level = aggregate(level, group, n_groups)
+    move_all(graph, member)
+    return member.astype(np.int64)
+
+
+@jit_allocating
+def move_all(graph, group):  # INOUT group
+    """Passes over all nodes until none moves; has any?"""
+    n = group.shape[0]
+    total = graph.strength.sum()
+    mass = np.zeros(n, np.int64)  # G_c
+    for i in range(n):
+        mass[group[i]] += graph.strength[i]
+    towards = np.zeros(n, np.int64)  # w(i → c), zero between two uses
+    linked = np.empty(n, INDEX)
+    has_moved = False
+    for _ in range(MOST_PASSES):
+        n_moves = 0
+        for i in range(n):
+            n_moves += move(graph, group, mass, towards, linked, total, i)
+        if n_moves == 0:
+            break
+        has_moved = True
+    return has_moved
+
+
+@jit
+def move(graph, group, mass, towards, linked, total, i):  # INOUT group, mass, towards, linked
+    """Node i joins the linked group it gains most by, lowest label on ties, if that beats staying."""
+    n_linked = 0
+    for e in range(graph.start[i], graph.start[i + 1]):
+        c = group[graph.other[e]]
+        linked[n_linked] = c
+        n_linked += towards[c] == 0  # an if would be guessed wrong half of the time
+        towards[c] += graph.amount[e]
+    home, g = group[i], graph.strength[i]
+    mass[home] -= g
+    best, most = home, towards[home] * total - g * mass[home]
+    for c in linked[:n_linked]:
+        gain = towards[c] * total - g * mass[c]
+        if gain > most or (gain == most and best != home and c < best):
+            best, most = c, gain
+        towards[c] = 0
+    mass[best] += g
+    group[i] = best
+    return best != home
+
+
+@jit_allocating
+def close_up(group, nodes):  # INOUT group
+    """Number the groups of these nodes from 0, in the order of their labels; returns how many there are."""
+    is_there = np.zeros(group.max() + 1, np.int64)
+    for k in nodes:
+        is_there[group[k]] = 1
+    number = np.cumsum(is_there) - 1
+    for k in nodes:
+        group[k] = number[group[k]]
+    return number[-1] + 1
+
+
+@jit_allocating
+def aggregate(graph, group, n_groups):
+    """Groups as nodes. What is handed over inside of one stays in its strength alone."""
+    between = np.empty((graph.other.shape[0], 3), np.int64)
+    n = 0
+    # Members of a group one after the other, so that each row is added up in one go.
+    start, order = counting_sort(group, n_groups)
+    towards = np.zeros(n_groups, np.int64)
+    for a in range(n_groups):
+        for i in order[start[a] : start[a + 1]]:
+            for e in range(graph.start[i], graph.start[i + 1]):
+                towards[group[graph.other[e]]] += graph.amount[e]
+        for b in range(a + 1, n_groups):
+            if towards[b] > 0:
+                between[n, 0], between[n, 1], between[n, 2] = a, b, towards[b]
+                n += 1
+        towards[:] = 0
+    strength = np.zeros(n_groups, np.int64)
+    for i in range(group.shape[0]):
+        strength[group[i]] += graph.strength[i]
+    rows = new_graph(between[:n], n_groups)
+    return Graph(rows.start, rows.other, rows.amount, strength)

@@ -1,0 +1,29 @@
+import numpy as np
+
+from everclust.core.communities import linked_nodes
+
+
+def test_the_base_is_of_nodes_used_more_than_once(model):
+    assert linked_nodes.base_nodes(model([[0], [1], [2], [3]], usage=[1, 2, 1, 5])).tolist() == [1, 3]
+    assert linked_nodes.base_nodes(model([[0], [1], [2]])).tolist() == [0, 1, 2]
+
+
+def test_links_to_others_do_not_count(model):
+    state = model(
+        [[0], [1], [2], [3]], usage=[2, 1, 2, 2], handover=[(0, 1, 5), (0, 2, 3), (2, 3, 1)], n_seen=30
+    )
+    assert linked_nodes.links_of(state, np.array([0, 2, 3])).tolist() == [[0, 1, 3], [1, 2, 1]]
+
+
+def test_counts_are_halved_until_their_products_fit():
+    count = np.array([2**31, 3, 1])
+    halved = linked_nodes._bounded(count)
+    assert 2 * halved.sum() <= linked_nodes.LARGEST_TOTAL
+    assert halved.min() >= 1
+    assert halved[0] in (2**29, 2**30 // 2)
+    assert linked_nodes._bounded(np.array([5, 6])).tolist() == [5, 6]
+
+
+def test_named_by_their_lowest_node():
+    group = linked_nodes.named_by_lowest(np.array([1, 3, 4, 6]), np.array([0, 1, 0, 1]), 8)
+    assert group.tolist() == [0, 1, 2, 3, 1, 5, 3, 7]
