@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from everclust import IDAT
-from everclust.live_page import handler, live
+from everclust.live_page import live, server
 
 
 def test_the_page_is_complete_and_loads_nothing_from_elsewhere(page, ask):
@@ -92,9 +92,9 @@ def test_a_viewer_that_vanishes_is_forgotten(page, feeding, follow):
 
 
 def test_a_viewer_that_takes_nothing_is_given_up(page, model, merging, monkeypatch):
-    monkeypatch.setattr(handler.Handler, "timeout", 0.3)
-    monkeypatch.setattr(handler, "HEARTBEAT", 0.01)
-    monkeypatch.setattr(handler, "as_message", lambda kind, record: b": " + bytes(2**18) + b"\n\n")
+    monkeypatch.setattr(server.Handler, "timeout", 0.3)
+    monkeypatch.setattr(server, "HEARTBEAT", 0.01)
+    monkeypatch.setattr(server, "as_message", lambda kind, record: b": " + bytes(2**18) + b"\n\n")
     host, port = urlsplit(page.url).netloc.split(":")
     with socket.create_connection((host, int(port))) as lazy:
         lazy.sendall(f"GET /frames HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
@@ -117,7 +117,7 @@ def test_viewers_are_told_when_the_server_stops(page, follow, ask):
 
 
 def test_only_so_many_may_watch(page, follow, monkeypatch):
-    monkeypatch.setattr(handler, "MOST_VIEWERS", 1)
+    monkeypatch.setattr(server, "MOST_VIEWERS", 1)
     follow(page.url).read()
     assert follow(page.url).response.status == 503
 
