@@ -1,4 +1,4 @@
-"""Handwritten digits that arrive class by class. `make demo` shows what everclust makes of them."""
+"""Cluster handwritten digits that arrive class by class: prints a table and draws a picture (`make demo`)."""
 
 import time
 from pathlib import Path
@@ -25,7 +25,7 @@ N_ROWS = 12  # of the table of clusters
 
 
 def main() -> None:
-    """Learn, tell, draw."""
+    """Learn, print the clusters, draw the nodes."""
     X, y = load_digits(return_X_y=True)
     random = np.random.default_rng(SEED)
     classes = random.permutation(np.unique(y))
@@ -39,7 +39,7 @@ def main() -> None:
 
 
 def warm_up(X: np.ndarray) -> None:
-    """The first call compiles; later runs find the result on the disk."""
+    """Compile; later runs load the compiled kernels from disk."""
     print("compiling (first run only) ...", end=" ", flush=True)
     start = time.perf_counter()
     IDAT().fit(X)
@@ -47,7 +47,7 @@ def warm_up(X: np.ndarray) -> None:
 
 
 def learn_class_by_class(X: np.ndarray, y: np.ndarray, classes: np.ndarray, parts: list[np.ndarray]) -> IDAT:
-    """One new digit after the other; nothing is shown twice, and nobody says when a new one begins."""
+    """Learn one digit after the other; the model sees each image once and no class labels."""
     print(f"{len(X)} images of {X.shape[1]} pixels, one digit after the other, each image once\n")
     print("new digit   samples   nodes   active   clusters    ARI    AMI   over all digits so far")
     model, took = IDAT(), 0.0
@@ -61,7 +61,7 @@ def learn_class_by_class(X: np.ndarray, y: np.ndarray, classes: np.ndarray, part
 
 
 def progress(model: IDAT, X: np.ndarray, y: np.ndarray, seen: np.ndarray) -> str:
-    """Sizes, and agreement with the digits seen so far once there are two."""
+    """Counts, and agreement with the digits seen so far if there are two or more."""
     line = f"{len(seen):7}   {model.n_nodes_:5}   {model.n_active_nodes_:6}   {model.n_clusters_:8}"
     if len(np.unique(y[seen])) == 1:
         return line + "      -      -"
@@ -71,7 +71,7 @@ def progress(model: IDAT, X: np.ndarray, y: np.ndarray, seen: np.ndarray) -> str
 
 
 def print_clusters(model: IDAT, X: np.ndarray, y: np.ndarray) -> None:
-    """The largest clusters and the digits in them."""
+    """Print the largest clusters and their most frequent digit."""
     labels = model.predict(X)
     ids, sizes = np.unique(labels, return_counts=True)
     print(f"\nthe {min(N_ROWS, len(ids))} largest of {model.n_clusters_} clusters\n")
@@ -82,7 +82,7 @@ def print_clusters(model: IDAT, X: np.ndarray, y: np.ndarray) -> None:
 
 
 def draw(model: IDAT, X: np.ndarray) -> None:
-    """The topology to the left, the active nodes as the images they are to the right."""
+    """Draw the topology (left) and the prototypes of the active nodes as images (right)."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.9), layout="constrained", dpi=120)
     TopologyDisplay.from_estimator(model, X, ax=left)
     draw_atlas(model, right)
@@ -92,7 +92,7 @@ def draw(model: IDAT, X: np.ndarray) -> None:
 
 
 def draw_atlas(model: IDAT, ax: Axes) -> None:
-    """Each active node as an image, similar ones close by, in the colour of its cluster, with the edges."""
+    """Draw each active node as an image in the colour of its cluster, next to similar ones."""
     nodes = np.flatnonzero(model.node_labels_ >= 0)
     place = np.full((model.n_nodes_, 2), np.nan)
     place[nodes] = cells(model.prototypes_[nodes], model.node_labels_[nodes])
@@ -112,7 +112,7 @@ def draw_atlas(model: IDAT, ax: Axes) -> None:
 
 
 def cells(prototypes: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """A cell of a square grid for each prototype: neighbours, and most of all clusters, stay together."""
+    """Assign each prototype a cell of a square grid so that clusters and neighbours stay together."""
     _, cluster = np.unique(labels, return_inverse=True)
     centres = np.stack([prototypes[cluster == k].mean(axis=0) for k in range(cluster.max() + 1)])
     drawn_together = 0.4 * prototypes + 0.6 * centres[cluster]
@@ -125,7 +125,7 @@ def cells(prototypes: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 
 def tinted(image: np.ndarray, colour: np.ndarray) -> np.ndarray:
-    """Ink in the colour of the cluster on a pale ground of it."""
+    """The image in the colour of the cluster on a pale background of the same colour."""
     ink = np.clip(image / 16.0, 0.0, 1.0)[:, :, None]
     return ink * (0.75 * colour) + (1.0 - ink) * paler(colour, 0.8)
 

@@ -1,7 +1,7 @@
-"""What permanent identities and a bound on nodes are worth: `make drift` prints this.
+"""Study of permanent cluster ids and of `max_nodes`, printed by `make drift`.
 
-Labels: how many probe labels change while a stream is learnt, with permanent ids and with clusters numbered
-anew at every call. Bound: scores with at most 200 and 500 nodes, and whether cost stays flat for ever.
+Ids: share of labels that change while a stream is learnt, with permanent ids and with clusters renumbered at
+every call. Bound: scores with at most 200 and 500 nodes, and whether cost and memory stay constant.
 """
 
 import time
@@ -16,39 +16,39 @@ BOUNDS = (None, 500, 200)
 MILLION = 1_000_000
 
 
-def numbered_anew(labels: np.ndarray) -> np.ndarray:
-    """Clusters counted from 0 in the order in which the rows meet them."""
-    names, first, place = np.unique(labels, return_index=True, return_inverse=True)
+def renumbered(labels: np.ndarray) -> np.ndarray:
+    """Number clusters from 0 in the order of their first row."""
+    names, first, group = np.unique(labels, return_index=True, return_inverse=True)
     number = np.empty(len(names), int)
     number[np.argsort(first)] = np.arange(len(names))
-    return number[place]
+    return number[group]
 
 
 def label_changes(step: int = 100) -> None:
-    """OptDigits class by class: probes are the samples that were learnt before."""
+    """OptDigits class by class: labels of all samples learnt so far, before and after each step."""
     X = class_incremental(*data_set("optdigits"), seed=0)
     model, shares = IDAT().partial_fit(X[:step]), []
     for start in range(step, len(X), step):
         probes = X[:start]
         before = model.predict(probes)
         after = model.partial_fit(X[start : start + step]).predict(probes)
-        shares.append([np.mean(before != after), np.mean(numbered_anew(before) != numbered_anew(after))])
-    permanent, anew = 100 * np.mean(shares, axis=0)
+        shares.append([np.mean(before != after), np.mean(renumbered(before) != renumbered(after))])
+    permanent, renumbering = 100 * np.mean(shares, axis=0)
     print(f"OptDigits class by class, labels that change per {step} samples:")
-    print(f"  permanent ids {permanent:.1f} %, numbered anew at every call {anew:.1f} %")
+    print(f"  permanent ids {permanent:.1f} %, renumbered at every call {renumbering:.1f} %")
 
 
 def wandering(rng: np.random.Generator, start: int, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Five round clusters that walk together, one spread per 5,000 samples, and meet nothing twice."""
+    """Five round clusters that move together by one standard deviation per 5,000 samples and never return."""
     centres = 10 * np.random.default_rng(0).normal(size=(5, 8))
     label = rng.integers(5, size=n)
-    way = (start + np.arange(n))[:, None] / 5000
-    return centres[label] + way + rng.normal(size=(n, 8)), label
+    shift = (start + np.arange(n))[:, None] / 5000
+    return centres[label] + shift + rng.normal(size=(n, 8)), label
 
 
 def scores() -> None:
-    """AMI with and without a bound."""
-    print("\nAMI of all rows in the end, and nodes")
+    """AMI with and without `max_nodes`."""
+    print("\nAMI of all rows at the end, and nodes")
     for name in ("letter", "optdigits"):
         X, y = data_set(name)
         for bound in BOUNDS:
@@ -73,8 +73,8 @@ def _score(X: np.ndarray, y: np.ndarray, bound: int | None, seed: int) -> tuple[
     return adjusted_mutual_info_score(y, model.predict(X)), model.n_nodes_
 
 
-def flatness(n_millions: int = 10) -> None:
-    """Cost and memory, million by million."""
+def cost_over_time(n_millions: int = 10) -> None:
+    """Cost and memory for each million of samples."""
     centres = 10 * np.random.default_rng(0).normal(size=(20, 8))
 
     def drifting(rng: np.random.Generator, start: int, n: int) -> np.ndarray:
@@ -102,4 +102,4 @@ def flatness(n_millions: int = 10) -> None:
 if __name__ == "__main__":
     label_changes()
     scores()
-    flatness()
+    cost_over_time()

@@ -1,8 +1,8 @@
-"""Does everclust find as many nodes and clusters as the paper reports? `make fidelity` prints the table.
+"""Compare numbers of nodes and clusters with those that the paper reports: `make fidelity` prints the table.
 
-The paper makes 30 runs. In the nonstationary setting they share one shuffle within the classes, from a seed
-of its own, so the published means are those of one shuffle. Here the experiment is made with ten seeds, and
-what single runs give, each with a shuffle of its own, stands beside it.
+The paper makes 30 runs. In the nonstationary setting they share one shuffle within the classes, so the
+published means are those of one shuffle. This study repeats the experiment with ten such shuffles; further
+columns have 10 and 30 runs with a shuffle each.
 """
 
 import sys
@@ -28,7 +28,7 @@ def counts(streams: Iterable[np.ndarray]) -> np.ndarray:
 
 
 def experiments(X: np.ndarray, y: np.ndarray, setting: str) -> Iterable[np.ndarray]:
-    """The streams of the paper's experiment, with one seed after the other."""
+    """The streams of the paper's experiment, repeated with ten seeds."""
     for shuffle in range(N_SEEDS):
         for run in range(1, N_RUNS + 1):
             if setting == "stationary":
@@ -39,14 +39,14 @@ def experiments(X: np.ndarray, y: np.ndarray, setting: str) -> Iterable[np.ndarr
 
 
 def found(name: str, setting: str) -> list[np.ndarray]:
-    """What every column of the table is about."""
+    """Counts for each column of the table."""
     X, y = data_set(name)
     single = counts(SETTINGS[setting](X, y, seed) for seed in range(1, N_RUNS + 1))
     return [single[:10], single, counts(experiments(X, y, setting))]
 
 
 def main() -> int:
-    """Print ours beside the published means; returns how many means of all seeds are out of range."""
+    """Print our means beside the published ones; returns how many of the last column are out of range."""
     tables = published()
     print(
         "Mean (standard deviation) over runs, and whether it lies within the published standard deviation\n"

@@ -1,4 +1,4 @@
-"""learn() and History: however a stream is cut, the model is the same, and the record is true."""
+"""learn() and History: the model and its history do not depend on how the stream is cut."""
 
 import itertools
 import os
@@ -26,13 +26,13 @@ def X() -> np.ndarray:  # noqa: N802
 
 
 def assert_same(a: IDAT, b: IDAT) -> None:
-    """Bit by bit, as far as the world can see."""
+    """Compare all public arrays bit by bit."""
     for one, other in zip(a.snapshot()[:11], b.snapshot()[:11], strict=True):
         np.testing.assert_array_equal(one, other)
 
 
 def trace(X: np.ndarray, every: int) -> list[list[float]]:
-    """The columns read off the model by hand."""
+    """The columns of a history, read from the model's attributes."""
     model, rows = IDAT(), []
     for start in range(0, len(X) - len(X) % every, every):
         model.partial_fit(X[start : start + every])
@@ -73,13 +73,13 @@ def test_frames_are_cut_by_position_whatever_their_index(X):
     assert_same(learn(IDAT(), table), IDAT().partial_fit(X))
 
 
-def test_a_model_goes_on(X):
+def test_a_model_continues(X):
     model = learn(learn(IDAT(), X[:1_034]), X[1_034:])
     assert_same(model, IDAT().partial_fit(X))
 
 
 @pytest.mark.parametrize("every", [1, 13, 100])
-def test_history_is_what_the_model_said(X, every):
+def test_history_equals_the_attributes(X, every):
     X = X[300:700]
     history = History(every)
     learn(IDAT(), [X[:150], X[150:151], X[151:]], history=history)
@@ -87,7 +87,7 @@ def test_history_is_what_the_model_said(X, every):
     np.testing.assert_array_equal(np.column_stack([getattr(history, c) for c in COLUMNS]), trace(X, every))
 
 
-def test_history_keeps_its_pace_over_several_calls(X):
+def test_history_continues_over_several_calls(X):
     history, model = History(100), IDAT()
     for part in (X[:250], X[250:260], X[260:420]):
         learn(model, part, history=history)
@@ -117,7 +117,7 @@ def test_history_by_hand_and_empty():
 
 
 @pytest.mark.parametrize("every", [0, -3])
-def test_history_wants_a_positive_pace(every):
+def test_history_rejects_a_step_below_one(every):
     with pytest.raises(ValueError, match=rf"every is {every}, .* at least 1"):
         History(every)
 
@@ -135,7 +135,7 @@ def test_errors_leave_what_was_learnt_before(X):
         learn(model, X[:, 0])
 
 
-def test_progress_is_told_on_stderr(X, capsys):
+def test_progress_goes_to_stderr(X, capsys):
     learn(IDAT(), X, progress=True)
     out, err = capsys.readouterr()
     last = err.split("\r")[-1]
@@ -147,7 +147,7 @@ def test_progress_is_told_on_stderr(X, capsys):
     assert f"nodes={model.n_nodes_}, clusters={model.n_clusters_}" in last
 
 
-def test_progress_of_a_stream_without_end_in_sight(X, capsys):
+def test_progress_of_a_stream_of_unknown_length(X, capsys):
     model = learn(IDAT(), (X[k : k + 100] for k in range(0, len(X), 100)), progress=True)
     assert "1.20k rows" in capsys.readouterr().err
     assert_same(model, IDAT().partial_fit(X))
@@ -160,7 +160,7 @@ def test_silent_by_default(X, capsys):
     assert capsys.readouterr() == ("", "")
 
 
-def test_missing_packages_say_how_to_get_them(X, monkeypatch):
+def test_missing_packages_name_the_pip_command(X, monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm", None)
     monkeypatch.setitem(sys.modules, "pandas", None)
     model = IDAT()

@@ -1,7 +1,7 @@
-"""The floor: compiled loops that do nothing but find the two nearest of K points for every sample.
+"""A lower bound for learning: compiled loops that only find the two nearest of K points for every sample.
 
-Two forms, the faster of which counts: points in rows, four per pass over the sample, and points 64 abreast,
-with their sums in registers. Both may fuse and reorder sums as the machine likes; the learner may not.
+The faster of two forms counts: points in rows, four per pass over the sample, and points in blocks of 64,
+whose sums stay in registers. Both may fuse and reorder sums (`fastmath`); the learner may not.
 """
 
 import numpy as np
@@ -9,10 +9,10 @@ from numba import njit
 
 from everclust.jit.blocks import LANES, _squared_distances, least
 
-FREE = {"reassoc", "contract", "nnan", "nsz"}
+FASTMATH = {"reassoc", "contract", "nnan", "nsz"}
 
 
-@njit(fastmath=FREE)
+@njit(fastmath=FASTMATH)
 def _four(x, points, k):
     a = b = c = d = 0.0
     for j in range(x.shape[0]):
@@ -24,8 +24,8 @@ def _four(x, points, k):
 
 
 @njit
-def in_rows(X, points, n_points):
-    """Points as rows, a multiple of four of them."""
+def search_rows(X, points, n_points):
+    """Points as rows; their number is a multiple of four."""
     checksum = 0
     for i in range(X.shape[0]):
         best = second = np.inf
@@ -41,12 +41,12 @@ def in_rows(X, points, n_points):
     return checksum
 
 
-_block = njit(fastmath=FREE)(_squared_distances)
+_block = njit(fastmath=FASTMATH)(_squared_distances)
 
 
 @njit
-def in_lanes(X, blocks, n_points):
-    """Points 64 abreast: blocks[b, j, l] is feature j of point 64·b + l."""
+def search_blocks(X, blocks, n_points):
+    """Points in blocks of 64: blocks[b, j, l] is feature j of point 64·b + l."""
     checksum = 0
     out = np.empty(LANES)
     for i in range(X.shape[0]):

@@ -1,9 +1,8 @@
-"""What hand-overs and cluster identities cost while learning, which never reads them.
+"""Overhead of hand-over counts and cluster identities, which learning records but never reads.
 
-Run as a script with the name of what is to be left out ("", "handovers" or "identities"), this prints, for
-every line that it reads, the CPU seconds of learning each stream and the number of events. The parts are
-taken out before anything is compiled; the compiled code must not be kept where everclust would find it, so
-NUMBA_CACHE_DIR has to lead elsewhere.
+Run as a script with the part to leave out ("", "handovers" or "identities"), it prints, for every line that
+it reads, the CPU seconds of learning each stream and the number of events. The part is removed before
+anything is compiled; NUMBA_CACHE_DIR must point elsewhere, so that everclust never loads the result.
 """
 
 import json
@@ -19,22 +18,23 @@ STARTS, TURNS = 5, 20
 
 
 def leave_out(part: str) -> None:
-    """Put a function that does nothing in the place of the part, where it is called."""
+    """Replace the part by a function that does nothing."""
     from everclust.core import learn, resonance
+    from everclust.core.layout import NONE_CHANGED
     from everclust.jit import compile as jit
 
     def forget_changes(state):
-        state.scalars[0].change = NOTHING_NEW
+        state.scalars[0].n_changed = NONE_CHANGED
 
     if part == "handovers":
         resonance.hand_over = jit.jit(lambda state, first, second: None)
     if part == "identities":
-        learn.recognise = jit.jit(forget_changes)
+        learn.update_ids = jit.jit(forget_changes)
 
 
 def measure() -> None:
-    """Answer every line that comes in."""
-    from data import class_incremental, data_set
+    """Answer every line of standard input."""
+    from benchmarks.speed.data import class_incremental, data_set
     from everclust import IDAT
 
     streams = {name: class_incremental(*data_set(name), seed=0) for name in STREAMS}
@@ -48,12 +48,12 @@ def measure() -> None:
         print(json.dumps(found), flush=True)
 
 
-def costs() -> dict[str, dict[str, float]]:
+def shares_of_time() -> dict[str, dict[str, float]]:
     """Share of the learning time that each part takes, by stream; and the number of events.
 
-    Three processes take turns, and each turn gives one ratio: machines that change their speed every few
-    seconds change it for all three. The median counts, over processes started several times: how well one
-    runs is a matter of where in memory it came to lie.
+    Three processes take turns, and each turn gives one ratio, so that a machine that changes its speed
+    changes it for all three. The result is the median over processes started several times, because their
+    speed depends on the memory layout, which differs from start to start.
     """
     with tempfile.TemporaryDirectory() as folder:
         turns = [turn for _ in range(STARTS) for turn in _turns(folder)]
@@ -67,7 +67,7 @@ def costs() -> dict[str, dict[str, float]]:
 
 
 def _turns(folder: str) -> list[dict[str, dict[str, tuple[float, int]]]]:
-    """What each of three new processes answers, several times."""
+    """The answers of three new processes, several times."""
     processes = {part: _start(part, f"{folder}/{part or 'all'}") for part in ("", "handovers", "identities")}
     turns = [{part: _ask(process) for part, process in processes.items()} for _ in range(TURNS)]
     for process in processes.values():
@@ -77,7 +77,7 @@ def _turns(folder: str) -> list[dict[str, dict[str, tuple[float, int]]]]:
 
 def _start(part: str, cache: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, __file__, part],
+        [sys.executable, "-m", "benchmarks.speed.overhead", part],
         env=os.environ | {"NUMBA_CACHE_DIR": cache},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

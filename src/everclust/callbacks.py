@@ -1,4 +1,4 @@
-"""scikit-learn's callbacks (1.9 and newer), when they are there."""
+"""scikit-learn's callbacks (1.9 and newer); with older versions, fits call none."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,20 +10,20 @@ try:
 except ImportError:  # before scikit-learn 1.9
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Nothing to support."""
+        """Stands in for scikit-learn's mixin."""
 
     def with_callbacks(method: Any) -> Any:
-        """Nothing to do."""
+        """Return the method unchanged."""
         return method
 
 
-PARTS = 100  # a fit reports progress so many times
+PARTS = 100  # of a fit; callbacks run before and after each
 
 
 def reported(estimator: Any, X: Any) -> Iterator[Any]:
-    """Rows of X in parts, telling the estimator's callbacks before and after each.
+    """Yield the rows of X in parts and call the estimator's callbacks before and after each.
 
-    Without callbacks there is one part and nobody is told. A callback can end the fit early.
+    Without callbacks there is one part. A callback can end the fit early.
     """
     if not getattr(estimator, "_skl_callbacks", None):
         yield X

@@ -1,4 +1,4 @@
-"""Feed a model from an array or from batches, slice by slice."""
+"""`everclust.learn`: feed a model from an array or from batches, with a progress bar and a history."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from typing import Any
 from .estimators.idat import IDAT
 from .history import History
 
-SLICE_ROWS = 1_000  # learnt between two looks at the progress bar
+SLICE_ROWS = 1_000  # learnt between two updates of the progress bar
 
 
 def learn(model: IDAT, batches: Any, *, progress: bool = False, history: History | None = None) -> IDAT:
-    """Let a model learn a stream, wherever it comes from.
+    """Let a model learn a stream from an array, a data frame or an iterable of batches.
 
-    The result does not depend on how the stream is cut. An error or Ctrl-C leaves a model that has
-    learnt everything before it and can go on from there.
+    The result does not depend on how the stream is cut into batches. After an error or Ctrl-C, the model has
+    learnt everything before it and can continue from there.
 
     Parameters
     ----------
     model : IDAT
-        New, or one that goes on learning.
+        A new model, or one that continues to learn.
     batches : array or DataFrame of shape (n_samples, n_features), or iterable of them
-        The stream. It may be endless; empty batches are passed over.
+        The stream. It may be endless; empty batches are skipped.
     progress : bool, default=False
         Show a progress bar on stderr (needs ``pip install 'everclust[progress]'``).
     history : History, optional
-        Recorder of the model's development.
+        Records the model along the stream.
 
     Returns
     -------
@@ -50,14 +50,14 @@ def learn(model: IDAT, batches: Any, *, progress: bool = False, history: History
             if history is not None and _n_until_record(model, history) == history.every:
                 history.record(model)
             if bar is not None and bar.update(_n_rows(rows)):
-                _tell(bar, model)
+                _show_counts(bar, model)
         if bar is not None:
-            _tell(bar, model)
+            _show_counts(bar, model)
     return model
 
 
 def _slices(tables: Iterable[Any], model: IDAT, history: History | None) -> Iterator[Any]:
-    """Rows of the tables, none of the slices crossing a moment of the history."""
+    """Slices of the tables that end where the history takes a record."""
     for table in tables:
         rows = getattr(table, "iloc", table)
         start, n_rows = 0, _n_rows(table)
@@ -85,6 +85,6 @@ def _bar(batches: Any) -> AbstractContextManager[Any]:
     return tqdm(total=total, unit=" rows", unit_scale=True)
 
 
-def _tell(bar: Any, model: IDAT) -> None:
+def _show_counts(bar: Any, model: IDAT) -> None:
     if hasattr(model, "n_samples_seen_"):
         bar.set_postfix({"nodes": model.n_nodes_, "clusters": model.n_clusters_})

@@ -1,4 +1,4 @@
-"""A recorder of how a model develops along the stream."""
+"""`everclust.History`: records interval, vigilance, nodes and clusters along the stream."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _COLUMNS = ("n_samples_seen", "interval", "vigilance", "n_nodes", "n_active_node
 
 
 class History:
-    """What a model looked like after every so many samples of the stream.
+    """Records interval, vigilance, nodes and clusters of a model at regular steps of the stream.
 
-    Give it to `everclust.learn`, or call `record` in a loop of your own.
+    Pass it to `everclust.learn`, or call `record` in a loop of your own.
 
     Parameters
     ----------
     every : int, default=100
-        Samples between two records. They are taken when the number of samples that the model has seen
-        is a multiple of it, however the stream is cut into batches.
+        Samples between two records. `everclust.learn` takes one whenever the number of samples that the model
+        has seen is a multiple of it, however the stream is cut into batches.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class History:
         self._records: list[tuple[Any, ...]] = []
 
     def record(self, model: IDAT) -> None:
-        """Add the model as it is now.
+        """Add a record of the model as it is now.
 
         Parameters
         ----------
@@ -79,7 +79,7 @@ class History:
 
     @property
     def n_samples_seen(self) -> np.ndarray:
-        """Samples that the model had learnt."""
+        """Number of samples that the model had learnt."""
         return self._column("n_samples_seen")
 
     @property
@@ -99,7 +99,7 @@ class History:
 
     @property
     def n_active_nodes(self) -> np.ndarray:
-        """Number of active nodes, 0 when none was."""
+        """Number of active nodes."""
         return self._column("n_active_nodes")
 
     @property

@@ -1,4 +1,4 @@
-"""Viewers without a browser, and streams in which something is sure to happen."""
+"""Viewers without a browser, and streams in which clusters merge."""
 
 import base64
 import http.client
@@ -16,11 +16,11 @@ import pytest
 from everclust import IDAT
 from everclust.live_page import LivePage, live
 
-pytest.importorskip("pandas", reason="what a cluster is made of is told by pandas")
+pytest.importorskip("pandas", reason="details of a cluster need pandas")
 
 
 class Answer:
-    """What the server said."""
+    """An answer of the server."""
 
     def __init__(self, response: http.client.HTTPResponse) -> None:
         self.status, self.headers = response.status, response.headers
@@ -39,7 +39,7 @@ def ask(url: str, path: str, method: str = "GET", **headers: str) -> Answer:
 
 
 class Follower:
-    """Somebody who reads the frames and puts them together, as the page does."""
+    """Reads frames and puts them together, as the page does."""
 
     def __init__(self, url: str, query: str = "", **headers: str) -> None:
         self.connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=10)
@@ -52,7 +52,7 @@ class Follower:
         self.frames: list[dict[str, Any]] = []
 
     def read(self) -> str:
-        """The next message; says of what kind it was."""
+        """Read the next message and return its kind."""
         kind, data = "", ""
         while line := self.response.readline().decode().rstrip("\n"):
             name, _, value = line.partition(": ")
@@ -71,7 +71,7 @@ class Follower:
         self.known |= frame
 
     def read_until(self, is_so: Callable[["Follower"], bool], seconds: float = 120) -> None:
-        """Read until something is known; kernels may have to be compiled before."""
+        """Read until a condition holds; kernels may have to be compiled first."""
         deadline = time.monotonic() + seconds
         while not is_so(self):
             assert time.monotonic() < deadline, {k: v for k, v in self.known.items() if k != "palette"}
@@ -87,7 +87,7 @@ class Follower:
 
 @pytest.fixture
 def follow() -> Iterator[Callable[..., Follower]]:
-    """Make followers, and close them in the end."""
+    """Make followers, and close them at the end."""
     made: list[Follower] = []
 
     def begin(*arguments: Any, **headers: str) -> Follower:
@@ -128,7 +128,7 @@ def page(model: IDAT) -> Iterator[LivePage]:
 
 @pytest.fixture
 def feeding(model: IDAT, merging: np.ndarray) -> Iterator[None]:
-    """The model goes on learning meanwhile."""
+    """Feed the model in a thread during the test."""
     done = threading.Event()
 
     def feed() -> None:

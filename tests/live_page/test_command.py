@@ -19,7 +19,7 @@ COMMAND = "import typer; from everclust.cli.live import live; typer.run(live)"
 
 
 class Process:
-    """A command that runs, and the address that it has printed."""
+    """A running command and the URL that it printed."""
 
     def __init__(self, *arguments):
         words = [sys.executable, "-c", COMMAND, *map(str, arguments)]
@@ -30,7 +30,7 @@ class Process:
         self.url = found[0]
 
     def end(self, number=signal.SIGTERM):
-        """Ask it to stop; gives exit code, output and errors."""
+        """Stop it; returns exit code, output and errors."""
         if number:
             self.process.send_signal(number)
         out, err = self.process.communicate(timeout=30)
@@ -58,7 +58,7 @@ def table(tmp_path, merging):
     return path
 
 
-def test_it_waits_learns_and_keeps_the_model(start, table, merging, follow, tmp_path):
+def test_it_waits_learns_and_saves_the_model(start, table, merging, follow, tmp_path):
     command = start(table, "--model", tmp_path / "m.everclust")
     assert "begins when it is opened" in command.line
     time.sleep(0.3)
@@ -98,13 +98,13 @@ def test_it_can_be_paused_and_stepped(start, table, follow, ask):
 
 
 def _latest(follower, ask, url):
-    """Read all that is there, up to an answer that comes for sure."""
+    """Read everything up to the answer to a command."""
     ask(url, "/speed?rows=501", "POST")
     follower.read_until(lambda seen: seen.known["speed"] == 501)
     return follower.known["n"]
 
 
-def test_a_signal_keeps_what_was_learnt(start, table, merging, follow, tmp_path):
+def test_a_signal_saves_what_was_learnt(start, table, merging, follow, tmp_path):
     command = start(table, "--model", tmp_path / "m.everclust", "--speed", "500", "--no-wait")
     follow(command.url).read_until(lambda seen: seen.known.get("n", 0) > 100)
     code, _, err = command.end()
@@ -115,7 +115,7 @@ def test_a_signal_keeps_what_was_learnt(start, table, merging, follow, tmp_path)
     np.testing.assert_array_equal(kept.prototypes_, twin.prototypes_)
 
 
-def test_it_leaves_when_it_is_told_to(start, table):
+def test_it_can_end_with_the_stream(start, table):
     command = start(table, "--no-wait", "--leave", "--json")
     assert list(json.loads(command.line)) == ["url"]
     code, out, err = command.end(None)
@@ -137,7 +137,7 @@ def test_other_hosts_get_a_token(start, table, ask):
         (["--port", "1", "--host", "256.0.0.1"], "Port 1 of 256.0.0.1 cannot be used"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_sentence(table, arguments, sentence):
+def test_errors_are_one_sentence(table, arguments, sentence):
     source = [] if arguments[0].endswith("csv") else [str(table)]
     words = [sys.executable, "-c", COMMAND, *source, *arguments]
     done = subprocess.run(words, capture_output=True, text=True, timeout=60)

@@ -1,4 +1,4 @@
-"""Planes, traces, headlines and tables, each on its own."""
+"""Planes, traces, digests and tables, each on its own."""
 
 import base64
 
@@ -7,10 +7,10 @@ import pytest
 
 from everclust import IDAT
 from everclust.live_page import frames
-from everclust.live_page.capture import take_picture
-from everclust.live_page.digest import headlines
+from everclust.live_page.capture import capture_model
+from everclust.live_page.digest import digest
 from everclust.live_page.frames import bounds, cluster_table, drawing, palette
-from everclust.live_page.plane import Plane, followed, turned_towards
+from everclust.live_page.plane import Plane, align, follow
 from everclust.live_page.trace import Trace
 from everclust.model.events import Event
 from everclust.view.projection import principal_axes
@@ -21,13 +21,13 @@ def fitted():
     return IDAT().partial_fit(np.random.default_rng(2).normal(size=(3000, 4)) * [9, 3, 1, 1])
 
 
-def test_a_plane_turns_as_little_as_it_can():
+def test_axes_turn_as_little_as_possible():
     old = np.eye(2, 5)
     for new in (old[::-1], -old, np.array([[0.6, 0.8, 0, 0, 0], [-0.8, 0.6, 0, 0, 0]])):
-        np.testing.assert_allclose(turned_towards(old, new), old, atol=1e-12)
+        np.testing.assert_allclose(align(old, new), old, atol=1e-12)
 
 
-def test_the_principal_plane_is_followed():
+def test_the_principal_plane_follows_the_nodes():
     rng = np.random.default_rng(1)
     points = rng.normal(size=(400, 6)) @ rng.normal(size=(6, 6))
     weight = rng.random(400)
@@ -35,7 +35,7 @@ def test_the_principal_plane_is_followed():
     points -= weight @ points
     axes = np.eye(2, 6)
     for _ in range(30):
-        axes, share = followed(axes, points, weight)
+        axes, share = follow(axes, points, weight)
     _, principal, shares = principal_axes(points, weight)
     np.testing.assert_allclose(axes.T @ axes, principal.T @ principal, atol=1e-6)
     np.testing.assert_allclose(axes @ axes.T, np.eye(2), atol=1e-12)
@@ -43,7 +43,7 @@ def test_the_principal_plane_is_followed():
 
 
 def test_points_in_one_place_have_a_plane_too():
-    axes, share = followed(np.eye(2, 4), np.zeros((5, 4)), np.full(5, 0.2))
+    axes, share = follow(np.eye(2, 4), np.zeros((5, 4)), np.full(5, 0.2))
     assert np.isfinite(axes).all()
     assert share == 0
 
@@ -51,25 +51,25 @@ def test_points_in_one_place_have_a_plane_too():
 def test_the_latest_samples_are_those_learnt_last():
     X = np.random.default_rng(0).normal(size=(700, 2))
     model = IDAT().partial_fit(X)
-    samples = take_picture(model, 0).samples
+    samples = capture_model(model, 0).samples
     assert 2 < len(samples) <= 2 * model.interval_
     np.testing.assert_array_equal(samples, X[-len(samples) :])
 
 
 def test_a_plane_of_features_that_are_not_there_is_the_principal_one(fitted):
-    picture = take_picture(fitted, 0)
-    placed = Plane(0, 9).place(picture, list("abcd"))
-    assert placed.is_principal
-    direct = Plane(3, 1).place(picture, list("abcd"))
+    capture = capture_model(fitted, 0)
+    view = Plane(0, 9).view(capture, list("abcd"))
+    assert view.is_principal
+    direct = Plane(3, 1).view(capture, list("abcd"))
     assert direct.names == ("d", "b")
-    np.testing.assert_array_equal(direct.nodes, picture.snapshot.prototypes[:, [3, 1]])
+    np.testing.assert_array_equal(direct.nodes, capture.snapshot.prototypes[:, [3, 1]])
 
 
-def test_the_principal_plane_is_kept_for_a_while(fitted):
-    plane, picture = Plane(), take_picture(fitted, 0)
-    before = plane.place(picture, list("abcd")).nodes
-    moved = picture._replace(snapshot=picture.snapshot._replace(usage=picture.snapshot.usage[::-1]))
-    np.testing.assert_array_equal(plane.place(moved, list("abcd")).nodes, before)
+def test_the_principal_plane_stays_for_a_while(fitted):
+    plane, capture = Plane(), capture_model(fitted, 0)
+    before = plane.view(capture, list("abcd")).nodes
+    moved = capture._replace(snapshot=capture.snapshot._replace(usage=capture.snapshot.usage[::-1]))
+    np.testing.assert_array_equal(plane.view(moved, list("abcd")).nodes, before)
 
 
 def test_bounds_of_a_single_place_have_some_room():
@@ -79,13 +79,13 @@ def test_bounds_of_a_single_place_have_some_room():
 
 
 def test_of_too_many_nodes_the_most_used_are_drawn(fitted, monkeypatch):
-    monkeypatch.setattr(frames, "MOST_NODES", 5)
-    picture = take_picture(fitted, 0)
-    placed = Plane().place(picture, list("abcd"))
-    packed = drawing(picture, placed, *bounds(placed.nodes))
+    monkeypatch.setattr(frames, "MAX_NODES", 5)
+    capture = capture_model(fitted, 0)
+    view = Plane().view(capture, list("abcd"))
+    packed = drawing(capture, view, *bounds(view.nodes))
     births = np.frombuffer(base64.b64decode(packed["birth"]), np.uint32)
-    usage = picture.snapshot.usage
-    assert sorted(usage[np.isin(picture.birth, births)]) == sorted(usage)[-5:]
+    usage = capture.snapshot.usage
+    assert sorted(usage[np.isin(capture.birth, births)]) == sorted(usage)[-5:]
     edges = np.frombuffer(base64.b64decode(packed["edges"]), np.uint16)
     assert (edges < 5).all()
 
@@ -107,8 +107,8 @@ def test_colours_are_different():
     assert len(set(palette())) == len(palette())
 
 
-def test_a_trace_keeps_its_ends_and_thins_what_is_old():
-    trace = Trace(most=100)
+def test_a_trace_retains_its_ends_and_thins_old_points():
+    trace = Trace(max_points=100)
     for k in range(10_000):
         trace.add([k])
     last, points = trace.since(0)
@@ -121,7 +121,7 @@ def test_a_trace_keeps_its_ends_and_thins_what_is_old():
     assert trace.since(10_000) == (10_000, [])
 
 
-def test_a_trace_keeps_of_the_past_what_it_is_told_to():
+def test_a_trace_retains_old_points_by_a_rule():
     log = Trace(lambda k, values: values[0] % 10 == 0, 20)
     for k in range(60):
         log.add([k])
@@ -134,10 +134,10 @@ def test_a_trace_keeps_of_the_past_what_it_is_told_to():
     assert len(log.since(0)[1]) <= 20
 
 
-def test_mergers_and_large_clusters_make_headlines():
+def test_a_digest_prefers_mergers_and_large_clusters():
     def event(sample, kind, *sizes):
         return Event(sample, kind, (1,), (1,), sizes, (0.0,))
 
     events = [event(1, "born", 5), event(2, "gone", 900), event(3, "merged", 50, 2), event(4, "born", 7)]
-    assert [e.sample for e in headlines(events, 2)] == [2, 3]
-    assert headlines(events, 4) == events
+    assert [e.sample for e in digest(events, 2)] == [2, 3]
+    assert digest(events, 4) == events

@@ -1,4 +1,4 @@
-"""The server as anybody on the wire sees it: the page, frames, buttons, and who is turned away."""
+"""The server as clients see it: the page, frames, commands, and which requests are refused."""
 
 import re
 import socket
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from everclust import IDAT
-from everclust.live_page import handler, live
+from everclust.live_page import live, server
 
 
 def test_the_page_is_complete_and_loads_nothing_from_elsewhere(page, ask):
@@ -31,7 +31,7 @@ def test_the_page_is_complete_and_loads_nothing_from_elsewhere(page, ask):
     assert total < 80_000
 
 
-def test_frames_tell_what_the_model_is(page, model, follow):
+def test_frames_describe_the_model(page, model, follow):
     follower = follow(page.url, "?x=0&y=2")
     follower.read_until(lambda seen: "at" in seen.known)
     now, known = model.snapshot(), follower.known
@@ -61,14 +61,14 @@ def test_a_frame_leaves_out_what_is_known(page, model, merging, follow):
     assert not {"features", "axes", "palette", "status"} & set(last)
 
 
-def test_a_merger_is_told(page, model, merging, follow):
+def test_a_merger_is_sent(page, model, merging, follow):
     follower = follow(page.url)
     follower.read_until(lambda seen: "at" in seen.known)
     model.partial_fit(merging[2000:])
     follower.read_until(lambda seen: seen.known["n"] == len(merging))
-    told = next(event for event in follower.events if event[1] == "merged" and event[0] > 2000)
-    real = next(event for event in model.events(2000) if event.kind == "merged" and event.sample == told[0])
-    assert (told[2], told[3]) == (list(real.before), list(real.after))
+    sent = next(event for event in follower.events if event[1] == "merged" and event[0] > 2000)
+    real = next(event for event in model.events(2000) if event.kind == "merged" and event.sample == sent[0])
+    assert (sent[2], sent[3]) == (list(real.before), list(real.after))
     counts = follower.known["counts"]
     assert counts == {kind: sum(event.kind == kind for event in model.events()) for kind in counts}
 
@@ -91,10 +91,10 @@ def test_a_viewer_that_vanishes_is_forgotten(page, feeding, follow):
     stays.read_until(lambda seen: seen.known.get("n", 0) > n)
 
 
-def test_a_viewer_that_takes_nothing_is_given_up(page, model, merging, monkeypatch):
-    monkeypatch.setattr(handler.Handler, "timeout", 0.3)
-    monkeypatch.setattr(handler, "HEARTBEAT", 0.01)
-    monkeypatch.setattr(handler, "as_message", lambda kind, record: b": " + bytes(2**18) + b"\n\n")
+def test_a_viewer_that_reads_nothing_is_disconnected(page, model, merging, monkeypatch):
+    monkeypatch.setattr(server.Handler, "timeout", 0.3)
+    monkeypatch.setattr(server, "HEARTBEAT_SECONDS", 0.01)
+    monkeypatch.setattr(server, "as_message", lambda kind, record: b": " + bytes(2**18) + b"\n\n")
     host, port = urlsplit(page.url).netloc.split(":")
     with socket.create_connection((host, int(port))) as lazy:
         lazy.sendall(f"GET /frames HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
@@ -107,7 +107,7 @@ def test_a_viewer_that_takes_nothing_is_given_up(page, model, merging, monkeypat
     pytest.fail("the viewer is still there")
 
 
-def test_viewers_are_told_when_the_server_stops(page, follow, ask):
+def test_viewers_are_notified_when_the_server_stops(page, follow, ask):
     follower = follow(page.url)
     follower.read_until(lambda seen: "at" in seen.known)
     page.stop()
@@ -116,34 +116,34 @@ def test_viewers_are_told_when_the_server_stops(page, follow, ask):
         ask(page.url, "/")
 
 
-def test_only_so_many_may_watch(page, follow, monkeypatch):
-    monkeypatch.setattr(handler, "MOST_VIEWERS", 1)
+def test_the_number_of_viewers_is_limited(page, follow, monkeypatch):
+    monkeypatch.setattr(server, "MAX_VIEWERS", 1)
     follow(page.url).read()
     assert follow(page.url).response.status == 503
 
 
-def test_the_view_of_a_model_that_is_fed_by_others_can_be_paused(page, model, merging, follow, ask):
+def test_the_view_of_a_model_that_its_caller_feeds_can_be_paused(page, model, merging, follow, ask):
     follower = follow(page.url)
     follower.read_until(lambda seen: "at" in seen.known)
     assert ask(page.url, "/pause", "POST").json()["status"] == "paused"
     follower.read_until(lambda seen: seen.known["status"] == "paused")
     model.partial_fit(merging[2000:2100])
     time.sleep(0.3)
-    assert page.control.watcher.picture.snapshot.n_samples_seen == 2000
+    assert page.control.watcher.capture.snapshot.n_samples_seen == 2000
     ask(page.url, "/step", "POST")
     follower.read_until(lambda seen: seen.known["n"] == 2100)
     assert ask(page.url, "/go", "POST").json()["status"] == "learning"
     refused = ask(page.url, "/speed?rows=10", "POST")
     assert refused.status == 400
-    assert "somebody else" in refused.text
+    assert "Cannot change the speed" in refused.text
 
 
-def test_a_fit_begins_anew(page, model, merging, follow):
+def test_a_fit_starts_the_page_again(page, model, merging, follow):
     follower = follow(page.url)
     follower.read_until(lambda seen: "at" in seen.known)
     model.fit(merging[:500])
     follower.read_until(lambda seen: seen.known["n"] == 500)
-    assert follower.frames[-1]["anew"]
+    assert follower.frames[-1]["reset"]
     assert follower.frames[-1]["trace"][0][0] == 500
 
 
@@ -200,7 +200,7 @@ def test_senseless_steps_are_refused(page, ask, path):
     assert not page.control.watcher.paused
 
 
-class TestWhoIsTurnedAway:
+class TestAccess:
     @pytest.mark.parametrize(
         "headers",
         [
@@ -233,7 +233,7 @@ class TestWhoIsTurnedAway:
         assert page.url in page._repr_html_()
 
     @pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "[", ""])
-    def test_a_name_that_is_not_ours_leads_nowhere(self, page, ask, host):
+    def test_other_host_names_are_refused(self, page, ask, host):
         for path, method in [("/", "GET"), ("/frames", "GET"), ("/pause", "POST")]:
             assert ask(page.url, path, method, Host=host).status == 403
         assert not page.control.watcher.paused
@@ -249,7 +249,7 @@ class TestToken:
         with live(model, host="0.0.0.0") as page:
             yield page
 
-    def test_without_it_nothing_is_told(self, open_page, ask):
+    def test_without_it_every_request_is_refused(self, open_page, ask):
         for path, method in [("/", "GET"), ("/page.js", "GET"), ("/frames", "GET"), ("/pause", "POST")]:
             answer = ask(open_page.url, path, method)
             assert answer.status == 403

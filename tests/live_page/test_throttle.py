@@ -1,11 +1,11 @@
-"""The valve: every row passes once, in order, when it may."""
+"""The throttle: every row passes once, in order, at the given speed."""
 
 import threading
 import time
 
 import pytest
 
-from everclust.live_page.throttle import Pace, PacedSource
+from everclust.live_page.throttle import Throttle, ThrottledSource
 from everclust.stream.batch import Batch
 
 pyarrow = pytest.importorskip("pyarrow", reason="streams are read through pyarrow")
@@ -41,7 +41,7 @@ def passed(source, position=None):
 
 
 def test_at_full_speed_everything_passes_in_small_parts():
-    parts = list(passed(PacedSource(Numbers(20_000, 20_000), Pace())))
+    parts = list(passed(ThrottledSource(Numbers(20_000, 20_000), Throttle())))
     assert [x for rows, _ in parts for x in rows] == list(range(20_000))
     assert all(position == rows[-1] + 1 for rows, position in parts)
     assert len(parts) > 2
@@ -49,71 +49,71 @@ def test_at_full_speed_everything_passes_in_small_parts():
 
 def test_parts_become_shorter_when_learning_is_slow():
     sizes = []
-    for rows, _ in passed(PacedSource(Numbers(1200, 1200), Pace())):
+    for rows, _ in passed(ThrottledSource(Numbers(1200, 1200), Throttle())):
         sizes.append(len(rows))
         time.sleep(2e-4 * len(rows))
     assert 10 < sizes[-2] < 200  # 125 rows take 25 ms, but a busy machine sleeps longer
 
 
-def test_a_step_lets_just_so_many_rows_through():
-    pace = Pace()
-    pace.pause(True)
-    parts = passed(PacedSource(Numbers(100, 10), pace))
+def test_a_step_lets_that_many_rows_pass():
+    throttle = Throttle()
+    throttle.pause(True)
+    parts = passed(ThrottledSource(Numbers(100, 10), throttle))
     assert next(parts) == ([], 0)
-    pace.step(3)
+    throttle.step(3)
     assert next(parts) == ([0, 1, 2], 3)
     assert next(parts) == ([], 3)
-    pace.step(9)  # across the end of a batch
+    throttle.step(9)  # across the end of a batch
     assert next(parts)[0] == [3, 4, 5, 6, 7, 8, 9]
     assert next(parts)[0] == [10, 11]
     assert next(parts) == ([], 12)
-    pace.pause(False)
+    throttle.pause(False)
     assert [x for rows, _ in parts for x in rows] == list(range(12, 100))
 
 
 def test_a_step_pauses():
-    pace = Pace()
-    pace.step(1)
-    assert pace.paused
+    throttle = Throttle()
+    throttle.step(1)
+    assert throttle.paused
 
 
 @pytest.mark.parametrize("speed", [40, 2000])
 def test_speed_is_in_rows_a_second(speed):
     started = time.monotonic()
-    n = sum(len(rows) for rows, _ in passed(PacedSource(Numbers(int(speed * 0.5), 7), Pace(speed))))
+    n = sum(len(rows) for rows, _ in passed(ThrottledSource(Numbers(int(speed * 0.5), 7), Throttle(speed))))
     assert n == int(speed * 0.5)
     assert 0.3 < time.monotonic() - started < 3.0
 
 
-def test_whoever_waits_is_asked_in_between():
-    parts = passed(PacedSource(Numbers(5, 5), Pace(0.01)))
+def test_a_slow_throttle_gives_empty_batches_in_between():
+    parts = passed(ThrottledSource(Numbers(5, 5), Throttle(0.01)))
     started = time.monotonic()
     assert next(parts) == ([], 0)
     assert time.monotonic() - started < 1.0
 
 
 def test_the_speed_can_be_changed_meanwhile():
-    pace = Pace(0.01)
-    parts = passed(PacedSource(Numbers(5, 5), pace))
+    throttle = Throttle(0.01)
+    parts = passed(ThrottledSource(Numbers(5, 5), throttle))
     next(parts)
-    pace.set_speed(None)
+    throttle.set_speed(None)
     assert [x for rows, _ in parts for x in rows] == [0, 1, 2, 3, 4]
 
 
-def test_it_begins_when_somebody_looks():
+def test_it_begins_with_the_event():
     begin = threading.Event()
-    pace = Pace(begin=begin)
-    parts = passed(PacedSource(Numbers(5, 5), pace))
+    throttle = Throttle(begin=begin)
+    parts = passed(ThrottledSource(Numbers(5, 5), throttle))
     assert next(parts) == ([], 0)
-    assert pace.waiting
+    assert throttle.waiting
     begin.set()
     assert next(parts)[0] == [0, 1, 2, 3, 4]
-    assert not pace.waiting
+    assert not throttle.waiting
 
 
-def test_everything_else_is_the_source_s_own():
+def test_everything_else_comes_from_the_source():
     inner = Numbers(10, 5)
-    source = PacedSource(inner, Pace())
+    source = ThrottledSource(inner, Throttle())
     source.settle(4)
     source.close()
     assert (inner.settled, inner.closed, source.fraction(5), source.named) == (4, True, 0.5, True)

@@ -1,4 +1,4 @@
-"""What the pictures show, read back from what was drawn."""
+"""What the plots show, read back from the drawn objects."""
 
 import sys
 
@@ -42,7 +42,7 @@ def model(X) -> IDAT:
 
 
 def inside(model: IDAT) -> np.ndarray:
-    """Nodes in clusters, from the most used on, as they are drawn."""
+    """Nodes in clusters in the order in which they are drawn, the most used first."""
     nodes = np.flatnonzero(model.active_)
     return nodes[np.argsort(-model.usage_[nodes], kind="stable")]
 
@@ -67,7 +67,7 @@ def test_a_node_used_more_is_larger(model):
     assert len(np.unique(usage)) > 3
     np.testing.assert_array_equal(np.sign(np.diff(area)), np.sign(np.diff(usage)))
     slope = np.diff(area)[np.diff(usage) != 0] / np.diff(usage)[np.diff(usage) != 0]
-    np.testing.assert_allclose(slope, slope[0])  # it is the area that grows with the usage
+    np.testing.assert_allclose(slope, slope[0])  # the area is linear in the usage
 
 
 def test_edges(model):
@@ -121,7 +121,7 @@ def test_legend_for_few_clusters_only(model):
     assert TopologyDisplay.from_estimator(many).legend_ is None
 
 
-def test_distances_are_shown_as_they_are_when_they_can_be(model, X):
+def test_axes_have_equal_scales_if_their_ranges_are_similar(model, X):
     assert TopologyDisplay.from_estimator(model, X).ax_.get_aspect() == 1.0
     X = X * [1.0, 1e4]
     assert TopologyDisplay.from_estimator(IDAT().fit(X), X).ax_.get_aspect() == "auto"
@@ -167,7 +167,7 @@ def test_one_feature_is_drawn_against_the_usage(X):
 
 @pytest.mark.parametrize("n_features", [1, 2, 3, 64])
 @pytest.mark.parametrize("n_samples", [1, 2])
-def test_hardly_any_nodes(n_features, n_samples):
+def test_one_or_two_nodes(n_features, n_samples):
     X = load_digits().data[:n_samples, -n_features:]
     model = IDAT().partial_fit(X)
     display = TopologyDisplay.from_estimator(model, X)
@@ -185,7 +185,7 @@ def test_while_no_node_is_active_all_are_in_clusters():
     assert len(display.inactive_.get_offsets()) == 0
 
 
-def test_what_cannot_be_drawn(model, X):
+def test_errors_draw_nothing(model, X):
     with pytest.raises(NotFittedError):
         TopologyDisplay.from_estimator(IDAT(), X)
     with pytest.raises(ValueError, match="3 features"):

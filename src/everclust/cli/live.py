@@ -9,7 +9,7 @@ from dataclasses import asdict
 from ..estimators.idat import IDAT
 from ..live_page.control import Control
 from ..live_page.page import LivePage
-from ..live_page.throttle import Pace, PacedSource
+from ..live_page.throttle import Throttle, ThrottledSource
 from ..live_page.watcher import Watcher
 from ..stream.job import Run
 from ..stream.resume import resume
@@ -51,14 +51,14 @@ def live(
 def _page(job: Run, showing: options.Showing) -> LivePage:
     at_once = job.source.endless if showing.wait is None else not showing.wait
     watcher = Watcher(job.model, lambda: job.columns.features)
-    pace = Pace(showing.speed, None if at_once else watcher.first_viewer)
-    job.source = PacedSource(job.source, pace)
-    return LivePage(Control(watcher, pace), job.url, showing.host, showing.port)
+    throttle = Throttle(showing.speed, None if at_once else watcher.first_viewer)
+    job.source = ThrottledSource(job.source, throttle)
+    return LivePage(Control(watcher, throttle), job.url, showing.host, showing.port)
 
 
 def _announce(page: LivePage, screen: Screen, open_page: bool) -> None:
-    pace = page.control.pace
-    begins = " Learning begins when it is opened." if pace is not None and pace.waiting else ""
+    throttle = page.control.throttle
+    begins = " Learning begins when it is opened." if throttle is not None and throttle.waiting else ""
     screen.result({"url": page.url}, f"The page is at {page.url}.{begins} Ctrl-C ends it.")
     if open_page:
         webbrowser.open(page.url)

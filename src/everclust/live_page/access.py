@@ -1,4 +1,4 @@
-"""Who may ask for what: the page is for people at this machine, or for those who know the token."""
+"""Access checks: the page is for this machine's own users and for browsers that have the token."""
 
 from __future__ import annotations
 
@@ -8,25 +8,26 @@ from secrets import compare_digest
 from urllib.parse import urlsplit
 
 LOCAL_NAMES = ("127.0.0.1", "localhost", "::1")
-TYPED_OR_OWN = (None, "none", "same-origin")  # Sec-Fetch-Site; None from old browsers and from scripts
+# Sec-Fetch-Site of a typed address and of our own page; old browsers and scripts do not send the header.
+TRUSTED_SITES = (None, "none", "same-origin")
 
 
 def is_local(host: str) -> bool:
-    """Can only this machine reach that address?"""
+    """True if only this machine can reach the address."""
     return host in LOCAL_NAMES
 
 
-def knows_us(headers: Mapping[str, str], token: str | None) -> bool:
-    """Was the server asked by a name of its own? Other names lead here when DNS is made to lie.
+def is_own_host(headers: Mapping[str, str], token: str | None) -> bool:
+    """True if the Host header names this machine: guards against DNS rebinding.
 
-    Whoever needs the token cannot be led here by a lie: the browser keeps it for another name.
+    A page with a token needs no such guard: a browser sends the token's cookie only to the name that set it.
     """
     host = headers.get("Host")
     return host is not None and (token is not None or _hostname(host) in LOCAL_NAMES)
 
 
 def has_token(headers: Mapping[str, str], given: str | None, token: str | None, cookie_name: str) -> bool:
-    """Does the query or the cookie hold the token, if one is needed?"""
+    """True if the query or the cookie holds the token, or if none is needed."""
     if token is None:
         return True
     return any(
@@ -35,9 +36,9 @@ def has_token(headers: Mapping[str, str], given: str | None, token: str | None, 
     )
 
 
-def is_own_page(headers: Mapping[str, str]) -> bool:
-    """Does the request come from our page, or from no page at all?"""
-    if headers.get("Sec-Fetch-Site") not in TYPED_OR_OWN:
+def is_same_origin(headers: Mapping[str, str]) -> bool:
+    """True if the request comes from our own page or from no page at all."""
+    if headers.get("Sec-Fetch-Site") not in TRUSTED_SITES:
         return False
     origin = headers.get("Origin")
     return origin is None or urlsplit(origin).netloc == headers.get("Host")

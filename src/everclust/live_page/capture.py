@@ -1,4 +1,4 @@
-"""A model at one moment, as the page needs it."""
+"""A copy of what the live page shows of a model, taken between two batches."""
 
 from __future__ import annotations
 
@@ -12,36 +12,36 @@ from ..estimators.idat import IDAT
 from ..model.events import Event
 from ..model.snapshot import Snapshot, labels
 
-MOST_SAMPLES = 120  # of the latest ones that are shown
+MAX_SAMPLES = 120  # of the newest ones, shown as dots
 
 
-class Picture(NamedTuple):
-    """What is seen of a model at one moment."""
+class Capture(NamedTuple):
+    """What the page shows of a model at one moment."""
 
     snapshot: Snapshot
-    birth: np.ndarray  # number of every node in the order of birth, which stays when others go
-    samples: np.ndarray  # the latest ones, oldest first
-    events: list[Event]  # since the picture before
-    took: float  # seconds for which the model had to hold still
+    birth: np.ndarray  # birth number of every node: unlike its index, it stays when other nodes go
+    samples: np.ndarray  # the newest ones, oldest first
+    events: list[Event]  # since the capture before
+    took: float  # seconds for which the model was locked
 
     @property
     def sample_labels(self) -> np.ndarray:
-        """Clusters of the latest samples."""
+        """Clusters of the newest samples."""
         return labels(self.snapshot, self.samples)
 
 
-def take_picture(model: IDAT, since: int) -> Picture:
-    """Look at a model, and at what has happened since a sample. It is held only while arrays are copied."""
+def capture_model(model: IDAT, since: int) -> Capture:
+    """Copy a model and its events since a sample; the model is locked only while arrays are copied."""
     learner = model._learner
     with learner.lock:
         started = time.perf_counter()
         snapshot, events = model.snapshot(), model.events(since)
         birth = learner.state.node["birth"][: len(snapshot.usage)].copy()
-        samples = _latest_samples(learner.state)
-        return Picture(snapshot, birth, samples, events, time.perf_counter() - started)
+        samples = _newest_samples(learner.state)
+        return Capture(snapshot, birth, samples, events, time.perf_counter() - started)
 
 
-def _latest_samples(state: State) -> np.ndarray:
+def _newest_samples(state: State) -> np.ndarray:
     scalars = scalars_of(state)
-    n = min(int(scalars.window_size), MOST_SAMPLES)
+    n = min(int(scalars.window_size), MAX_SAMPLES)
     return state.window[np.arange(scalars.window_head - n, scalars.window_head) % len(state.window)]

@@ -1,71 +1,71 @@
-"""What a viewer may do: pause, step, change the speed."""
+"""What a viewer can do: pause, step, change the speed."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from .throttle import Pace
+from .throttle import Throttle
 from .watcher import Watcher
 
-MOST_ROWS = 1_000_000  # in one step
+MAX_STEP = 1_000_000  # rows
 
 
 class Control:
-    """The state of a run, and its buttons.
+    """The status of a run and its buttons.
 
     Parameters
     ----------
     watcher : Watcher
-    pace : Pace or None
-        The valve of the stream. Without one somebody else feeds the model: only the view can be paused.
+    throttle : Throttle or None
+        Throttle of the stream. Without one, the caller feeds the model and only the view can be paused.
     """
 
-    def __init__(self, watcher: Watcher, pace: Pace | None = None) -> None:
-        self.watcher, self.pace = watcher, pace
+    def __init__(self, watcher: Watcher, throttle: Throttle | None = None) -> None:
+        self.watcher, self.throttle = watcher, throttle
         self.ended = False
 
     def state(self) -> dict[str, Any]:
-        """What the page shows of it."""
-        return {"status": self._status(), "speed": self.pace.rows_per_second if self.pace else None}
+        """Status and speed, as the page shows them."""
+        return {"status": self._status(), "speed": self.throttle.rows_per_second if self.throttle else None}
 
     def _status(self) -> str:
         if self.ended:
             return "ended"
-        if self.pace is not None and self.pace.waiting:
+        if self.throttle is not None and self.throttle.waiting:
             return "waiting"
-        paused = self.watcher.paused if self.pace is None else self.pace.paused
+        paused = self.watcher.paused if self.throttle is None else self.throttle.paused
         return "paused" if paused else "learning"
 
     def pause(self, paused: bool) -> None:
-        """Pause the stream, or the view if the stream is not ours; or go on."""
-        if self.pace is not None:
-            self.pace.pause(paused)
+        """Pause or continue the stream; without a throttle, the view."""
+        if self.throttle is not None:
+            self.throttle.pause(paused)
         else:
             self.watcher.paused = paused
-        self.watcher.tell()
+        self.watcher.notify()
 
     def step(self, rows: int) -> None:
-        """Let so many rows through, or take one picture; and pause."""
-        if not 1 <= rows <= MOST_ROWS:
-            raise ValueError(f"A step of {rows} rows was asked for, but it can be 1 to {MOST_ROWS}.")
-        if self.pace is not None:
-            self.pace.step(rows)
+        """Learn that many rows and pause; without a throttle, update the view once and pause it."""
+        if not 1 <= rows <= MAX_STEP:
+            raise ValueError(f"Cannot step {rows} rows: give 1 to {MAX_STEP}.")
+        if self.throttle is not None:
+            self.throttle.step(rows)
         else:
             self.watcher.paused = True
-            self.watcher.look()
-        self.watcher.tell()
+            self.watcher.update()
+        self.watcher.notify()
 
     def set_speed(self, rows_per_second: float | None) -> None:
-        """So many rows a second, or as many as can be learnt."""
-        if self.pace is None:
-            raise ValueError("The speed was to be changed, but somebody else feeds this model.")
+        """Limit the rows learnt per second; None is full speed."""
+        if self.throttle is None:
+            raise ValueError("Cannot change the speed: this page only shows a model that its caller feeds.")
         if rows_per_second is not None and not 0.01 <= rows_per_second <= 1e9:
-            raise ValueError(f"A speed of {rows_per_second} rows a second was asked for; give 0.01 to 1e9.")
-        self.pace.set_speed(rows_per_second)
-        self.watcher.tell()
+            raise ValueError(f"Cannot learn {rows_per_second} rows per second: give 0.01 to 1e9.")
+        self.throttle.set_speed(rows_per_second)
+        self.watcher.notify()
 
     def end(self) -> None:
-        """The stream is over; the page stays."""
+        """Show that the stream has ended; the page stays."""
         self.ended = True
-        self.watcher.look()
-        self.watcher.tell()
+        self.watcher.update()
+        self.watcher.notify()

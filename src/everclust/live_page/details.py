@@ -1,4 +1,4 @@
-"""Details of one cluster or one node, for whoever points at it."""
+"""Details of one cluster or one node, shown when a viewer clicks or points at it."""
 
 from __future__ import annotations
 
@@ -7,21 +7,22 @@ from typing import Any
 import numpy as np
 
 from ..model.report import cluster_profile
-from .capture import Picture
+from .capture import Capture
 
-MOST_FEATURES = 12  # in which a cluster differs most
+MAX_FEATURES = 12  # of a cluster, those that differ most from the stream
+MAX_NODE_FEATURES = 6
 
 
-def cluster_details(picture: Picture, names: list[str], cluster: int) -> dict[str, Any] | None:
-    """What a cluster is made of: its means against those of the stream, the most telling first."""
-    now = picture.snapshot
+def cluster_details(capture: Capture, names: list[str], cluster: int) -> dict[str, Any] | None:
+    """Size, age and feature means of a cluster, the features that differ most from the stream first."""
+    now = capture.snapshot
     members = now.candidates.node[now.node_labels[now.candidates.node] == cluster]
     if not len(members):
         return None
     usage = now.usage[members]
     mean = usage @ now.prototypes[members] / usage.sum()
     differs = cluster_profile(now, names).loc[cluster].to_numpy()
-    order = np.argsort(-np.abs(differs), kind="stable")[:MOST_FEATURES].tolist()
+    order = np.argsort(-np.abs(differs), kind="stable")[:MAX_FEATURES].tolist()
     spread = np.sqrt(usage @ ((now.prototypes[members] - mean) ** 2 @ now.feature_weights) / usage.sum())
     return {
         "id": cluster,
@@ -36,13 +37,14 @@ def cluster_details(picture: Picture, names: list[str], cluster: int) -> dict[st
     }
 
 
-def node_details(picture: Picture, names: list[str], birth: int) -> dict[str, Any] | None:
-    """What is known of the node with that birth number."""
-    now = picture.snapshot
-    found = np.flatnonzero(picture.birth == birth)
+def node_details(capture: Capture, names: list[str], birth: int) -> dict[str, Any] | None:
+    """Cluster, usage, edges and position of the node with that birth number."""
+    now = capture.snapshot
+    found = np.flatnonzero(capture.birth == birth)
     if not len(found):
         return None
     k = int(found[0])
+    position = now.prototypes[k].tolist()
     return {
         "birth": birth,
         "cluster": int(now.node_labels[k]),
@@ -50,7 +52,5 @@ def node_details(picture: Picture, names: list[str], birth: int) -> dict[str, An
         "active": bool(now.active[k]),
         "last": int(now.last_won[k]),
         "edges": int((now.edges == k).sum()),
-        "features": [
-            [name, float(x)] for name, x in zip(names[:6], now.prototypes[k].tolist(), strict=False)
-        ],
+        "features": [[name, x] for name, x in zip(names[:MAX_NODE_FEATURES], position, strict=False)],
     }

@@ -1,4 +1,4 @@
-"""What is worth a line when more happens than anybody could read."""
+"""A short list of events when more happen than people can read."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from collections.abc import Sequence
 
 from ..model.events import Event
 
-CHANGES = ("merged", "split")  # tell more than that something small has come or gone
-MOST_AT_ONCE = 20  # of one picture
-MOST_OF_THE_PAST = 200  # of the first one
+STRUCTURAL = ("merged", "split")  # listed before births and ends
+MAX_PER_CAPTURE = 20
+MAX_AT_START = 200  # of the events before the page was started
 
 
-def headlines(events: Sequence[Event], most: int) -> list[Event]:
-    """The weightiest events, in their order: mergers and splits first, then the largest."""
-    if len(events) <= most:
+def digest(events: Sequence[Event], max_events: int) -> list[Event]:
+    """The most important events in stream order: mergers and splits first, then the largest clusters."""
+    if len(events) <= max_events:
         return list(events)
-    order = sorted(range(len(events)), key=lambda k: _weight(events[k]), reverse=True)
-    return [events[k] for k in sorted(order[:most])]
+    order = sorted(range(len(events)), key=lambda k: _importance(events[k]), reverse=True)
+    return [events[k] for k in sorted(order[:max_events])]
 
 
-def _weight(event: Event) -> tuple[bool, int]:
-    return event.kind in CHANGES, min(event.sizes)
+def _importance(event: Event) -> tuple[bool, int]:
+    return event.kind in STRUCTURAL, min(event.sizes)
 
 
-def counted(events: Sequence[Event]) -> Counter[str]:
-    """How many of each kind."""
+def count_kinds(events: Sequence[Event]) -> Counter[str]:
+    """Number of events of each kind."""
     return Counter(event.kind for event in events)

@@ -8,23 +8,23 @@ from typing import Self
 
 from ..estimators.idat import IDAT
 from .control import Control
-from .server import PageServer, needed_token
+from .server import PageServer, new_token
 from .watcher import Watcher
 
-HEIGHT = 720  # pixels in a notebook
+NOTEBOOK_HEIGHT = 720  # pixels
 
 
 class LivePage:
-    """A page that is being served. In a notebook it shows itself.
+    """A page that is being served. A notebook shows it inline.
 
     Attributes
     ----------
     url : str
-        Its address, with the token if it needs one.
+        URL of the page, with the token if it needs one.
     """
 
     def __init__(self, control: Control, title: str, host: str, port: int) -> None:
-        token = needed_token(host)
+        token = new_token(host)
         self.control = control
         self.server = PageServer(control, title, host, port, token)
         name = "127.0.0.1" if host in ("", "0.0.0.0") else f"[{host}]" if ":" in host else host
@@ -33,11 +33,11 @@ class LivePage:
         self.server.serve_in_thread()
 
     def stop(self) -> None:
-        """Stop serving; viewers are told. The model is not touched."""
+        """Stop serving and notify the viewers. The model is not touched."""
         self.server.stop()
 
     def _repr_html_(self) -> str:
-        return f'<iframe src="{self.url}" width="100%" height="{HEIGHT}" style="border:0"></iframe>'
+        return f'<iframe src="{self.url}" width="100%" height="{NOTEBOOK_HEIGHT}" style="border:0"></iframe>'
 
     def __repr__(self) -> str:
         return f"<LivePage at {self.url}>"
@@ -54,24 +54,24 @@ class LivePage:
 def live(model: IDAT, *, host: str = "127.0.0.1", port: int = 0) -> LivePage:
     """Show a model in the browser while it learns.
 
-    The page looks at the model from the side, and the model never waits for it. It sees it between two
-    batches: feed the model by `everclust.learn`, or by `partial_fit` in batches that take some tens of
-    milliseconds; a `fit` is seen when it is done. Pausing the page pauses the view, not the model.
+    The page copies the model between two batches; the model does not wait for viewers. Feed the model
+    with `everclust.learn`, or with `partial_fit` in batches that take some tens of milliseconds; the page
+    shows a `fit` when it is done. Pausing the page pauses the view, not the model.
 
     Parameters
     ----------
     model : IDAT
-        It may be new.
+        A fitted model or a new one.
     host : str, default="127.0.0.1"
-        Address to listen at. With any other than this machine's own, the page asks for a token, which is
+        Address to listen on. With any other than this machine's own, the page asks for a token, which is
         part of its `url`.
     port : int, default=0
-        Port to listen at; 0 takes a free one.
+        Port to listen on; 0 takes a free one.
 
     Returns
     -------
     page : LivePage
-        In a notebook it shows itself. Its `url` can be opened in any browser; `stop()` ends it.
+        Open its `url` in any browser; a notebook shows it inline. `stop()` ends it.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The plane that is looked at: two features, or the principal plane, which turns as little as it can."""
+"""The plane that the page draws: two features, or the principal plane, which follows the nodes smoothly."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ..view.projection import principal_axes, project
-from .capture import Picture
+from .capture import Capture
 
-REST = 0.5  # seconds for which the principal plane stays as it is
-STEPS = 4  # of subspace iteration by which it then follows the nodes
+UPDATE_SECONDS = 0.5  # between two updates of the principal plane
+ITERATIONS = 4  # of subspace iteration per update
 
 
-class Placed(NamedTuple):
-    """Where everything is in the plane."""
+class PlaneView(NamedTuple):
+    """Positions of nodes and samples in the plane."""
 
     nodes: np.ndarray
     samples: np.ndarray
@@ -29,7 +29,7 @@ class Plane:
     Parameters
     ----------
     x, y : int or None
-        Numbers of features. Without both of them, it is the plane in which the nodes vary most.
+        Numbers of features. Unless both are given, it is the plane in which the nodes vary most.
     """
 
     def __init__(self, x: int | None = None, y: int | None = None) -> None:
@@ -39,24 +39,24 @@ class Plane:
         self._share = 0.0
         self._due = 0.0
 
-    def place(self, picture: Picture, names: list[str]) -> Placed:
-        """Put nodes and samples into the plane."""
-        now, width = picture.snapshot, len(names)
+    def view(self, capture: Capture, names: list[str]) -> PlaneView:
+        """Project nodes and samples."""
+        now, width = capture.snapshot, len(names)
         if width == 1:
-            flat = project(now.prototypes, now.usage, picture.samples, names)
-            assert flat.samples is not None
-            return Placed(flat.nodes, flat.samples, flat.axis_names, False)
+            line = project(now.prototypes, now.usage, capture.samples, names)
+            assert line.samples is not None
+            return PlaneView(line.nodes, line.samples, line.axis_names, False)
         chosen = self._chosen(width)
         if chosen is not None:
             axes = list(chosen)
-            called = names[axes[0]], names[axes[1]]
-            return Placed(now.prototypes[:, axes], picture.samples[:, axes], called, False)
-        self._find(picture)
-        called = f"principal plane, {self._share:.0%} of variance", ""
-        return Placed(self.put(now.prototypes), self.put(picture.samples), called, True)
+            axis_names = names[axes[0]], names[axes[1]]
+            return PlaneView(now.prototypes[:, axes], capture.samples[:, axes], axis_names, False)
+        self._update(capture)
+        axis_names = f"principal plane, {self._share:.0%} of variance", ""
+        return PlaneView(self.project(now.prototypes), self.project(capture.samples), axis_names, True)
 
-    def put(self, points: np.ndarray) -> np.ndarray:
-        """Points of the space in the plane, which was found before."""
+    def project(self, points: np.ndarray) -> np.ndarray:
+        """Project points onto the plane of the last view."""
         chosen = self._chosen(points.shape[1])
         if points.shape[1] == 1:
             return np.column_stack([points[:, 0], np.zeros(len(points))])
@@ -69,35 +69,38 @@ class Plane:
             return self.features
         return (0, 1) if width == 2 else None
 
-    def _find(self, picture: Picture) -> None:
-        """Follow the plane in which the nodes vary most. It is sought from scratch once only."""
-        prototypes, usage = picture.snapshot.prototypes, picture.snapshot.usage
+    def _update(self, capture: Capture) -> None:
+        """Follow the principal plane; it is computed from scratch only once."""
+        prototypes, usage = capture.snapshot.prototypes, capture.snapshot.usage
         if self._axes.shape[1] != prototypes.shape[1]:
             self._centre, self._axes, _ = principal_axes(prototypes, usage)
         elif time.monotonic() < self._due:
             return
         weight = usage / usage.sum()
         self._centre = np.einsum("n,nd->d", weight, prototypes)
-        self._axes, self._share = followed(self._axes, prototypes - self._centre, weight)
-        self._due = time.monotonic() + REST
+        self._axes, self._share = follow(self._axes, prototypes - self._centre, weight)
+        self._due = time.monotonic() + UPDATE_SECONDS
 
 
-def followed(axes: np.ndarray, points: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, float]:
-    """(the plane nearer to the principal one, its share of the variance), by subspace iteration.
+def follow(axes: np.ndarray, points: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, float]:
+    """(axes nearer to the principal plane, their share of the variance), by subspace iteration.
 
-    Products are taken by einsum: the threads of a BLAS would wait for more work at the learner's expense.
+    einsum, not a matrix product: a BLAS keeps its threads spinning, which takes time from the learner.
     """
     new = axes
-    for _ in range(STEPS):
+    for _ in range(ITERATIONS):
         along = weight[:, None] * np.einsum("nd,kd->nk", points, new)
         new = np.linalg.qr(np.einsum("nk,nd->dk", along, points))[0].T
-    new = turned_towards(axes, new)
+    new = align(axes, new)
     along = np.einsum("nd,kd->nk", points, new)
     whole = np.einsum("n,nd,nd->", weight, points, points)
     return new, float(np.einsum("n,nk,nk->", weight, along, along) / whole) if whole > 0 else 0.0
 
 
-def turned_towards(old: np.ndarray, new: np.ndarray) -> np.ndarray:
-    """The same plane as the new axes, turned or mirrored within it so that it is nearest to the old ones."""
+def align(old: np.ndarray, new: np.ndarray) -> np.ndarray:
+    """Rotate or mirror the new axes within their plane so that they are nearest to the old ones.
+
+    This is the orthogonal Procrustes problem.
+    """
     left, _, right = np.linalg.svd(old @ new.T)
     return (left @ right) @ new

@@ -1,4 +1,4 @@
-"""How fast a stream is let through: at full speed, so many rows a second, one step at a time, not at all."""
+"""Throttles a stream: full speed, a number of rows per second, step by step, or paused."""
 
 from __future__ import annotations
 
@@ -9,124 +9,124 @@ from typing import Any
 
 from ..stream.batch import Batch, Position, Source
 
-BLINK = 0.1  # seconds after which whoever waits is asked whether to stop
-SLICE_SECONDS = 0.025  # of learning between two moments at which a picture can be taken
-FEWEST, MOST = 16, 8_192  # rows in such a slice
+POLL_SECONDS = 0.1  # longest wait without an empty batch, at which a run checks whether to stop
+SLICE_SECONDS = 0.025  # of learning between two moments at which the model can be captured
+MIN_ROWS, MAX_ROWS = 16, 8_192  # of such a slice
 SLICES_PER_SECOND = 30  # at a given speed, at most
 
 
-class Pace:
-    """The valve between a source and a model; any thread may turn it."""
+class Throttle:
+    """Decides how many rows may pass from a source to a model; safe to call from any thread."""
 
     def __init__(self, rows_per_second: float | None = None, begin: threading.Event | None = None) -> None:
         self.rows_per_second = rows_per_second
         self.paused = False
         self._begin = begin
         self._steps = 0
-        self._turned = threading.Condition()
+        self._changed = threading.Condition()
         self._slice = 256
         self._last = time.monotonic()
-        self._owed = 0.0
+        self._credit = 0.0  # rows that may pass at the given speed (token bucket)
 
     @property
     def waiting(self) -> bool:
-        """Has it not begun?"""
+        """True until the `begin` event is set."""
         return self._begin is not None and not self._begin.is_set()
 
     def pause(self, paused: bool) -> None:
-        """Stop the stream, or let it go on."""
-        with self._turned:
+        """Pause or continue the stream."""
+        with self._changed:
             self.paused, self._steps = paused, 0
-            self._last, self._owed = time.monotonic(), 0.0
-            self._turned.notify_all()
+            self._last, self._credit = time.monotonic(), 0.0
+            self._changed.notify_all()
 
     def step(self, rows: int) -> None:
-        """Let so many rows through, and pause."""
-        with self._turned:
+        """Let that many rows pass, then pause."""
+        with self._changed:
             self.paused = True
             self._steps += rows
-            self._turned.notify_all()
+            self._changed.notify_all()
 
     def set_speed(self, rows_per_second: float | None) -> None:
-        """Let so many rows through a second, or as many as can be learnt."""
-        with self._turned:
+        """Limit the rows per second; None is full speed."""
+        with self._changed:
             self.rows_per_second = rows_per_second
-            self._last, self._owed = time.monotonic(), 0.0
-            self._turned.notify_all()
+            self._last, self._credit = time.monotonic(), 0.0
+            self._changed.notify_all()
 
     def allowance(self, n_left: int) -> int:
-        """How many rows may pass now; 0 after a moment in which none may."""
-        if self._begin is not None and not self._begin.wait(BLINK):
+        """Number of rows that may pass now; 0 after a wait of POLL_SECONDS in which none may."""
+        if self._begin is not None and not self._begin.wait(POLL_SECONDS):
             return 0
-        with self._turned:
+        with self._changed:
             if self.paused:
-                n = self._stepped()
+                n = self._steps_left()
             elif self.rows_per_second is None:
                 n = self._full_speed()
             else:
-                n = self._measured(self.rows_per_second, n_left)
-            if self.paused:  # it may have changed in between
+                n = self._at_speed(self.rows_per_second, n_left)
+            if self.paused:  # another thread may have paused it during a wait
                 n = min(n, self._steps)
                 self._steps -= min(n, n_left)
             return min(n, n_left)
 
-    def _stepped(self) -> int:
-        self._turned.wait_for(lambda: self._steps > 0 or not self.paused, BLINK)
+    def _steps_left(self) -> int:
+        self._changed.wait_for(lambda: self._steps > 0 or not self.paused, POLL_SECONDS)
         self._last = time.monotonic()
-        return min(self._steps, MOST) if self.paused else 0
+        return min(self._steps, MAX_ROWS) if self.paused else 0
 
     def _full_speed(self) -> int:
-        """As many as are learnt in a moment, going by the time the last ones took."""
+        """Rows that are learnt in SLICE_SECONDS, estimated from the time that the last slice took."""
         now = time.monotonic()
         took, self._last = now - self._last, now
         factor = min(max(SLICE_SECONDS / max(took, 1e-6), 0.5), 2.0)
-        self._slice = int(min(max(self._slice * factor, FEWEST), MOST))
+        self._slice = int(min(max(self._slice * factor, MIN_ROWS), MAX_ROWS))
         return self._slice
 
-    def _measured(self, speed: float, n_left: int) -> int:
-        if self._owed < 1:
-            least = max(1 / SLICES_PER_SECOND, (1 - self._owed) / speed)
-            self._turned.wait(max(0.0, min(self._last + least - time.monotonic(), BLINK)))
+    def _at_speed(self, speed: float, n_left: int) -> int:
+        if self._credit < 1:
+            least = max(1 / SLICES_PER_SECOND, (1 - self._credit) / speed)
+            self._changed.wait(max(0.0, min(self._last + least - time.monotonic(), POLL_SECONDS)))
         now = time.monotonic()
-        most = max(speed * 2 * BLINK, 1.0)  # nobody catches up for ever
-        self._owed = min(self._owed + (now - self._last) * speed, most)
+        max_credit = max(speed * 2 * POLL_SECONDS, 1.0)  # a slow learner does not catch up later
+        self._credit = min(self._credit + (now - self._last) * speed, max_credit)
         self._last = now
-        n = min(int(self._owed), n_left, MOST)
-        self._owed -= n
+        n = min(int(self._credit), n_left, MAX_ROWS)
+        self._credit -= n
         return n
 
 
-class PacedSource:
-    """A source behind a valve."""
+class ThrottledSource:
+    """A source whose rows pass a throttle."""
 
-    def __init__(self, source: Source, pace: Pace) -> None:
-        self._source, self._pace = source, pace
+    def __init__(self, source: Source, throttle: Throttle) -> None:
+        self._source, self._throttle = source, throttle
         self.named, self.endless = source.named, source.endless
         self.wants_checkpoint = source.wants_checkpoint
 
     def batches(self, position: Position = None) -> Iterator[Batch]:
-        """All rows behind a position, as many at a time as may pass."""
+        """All rows after a position, in batches as large as the throttle allows."""
         for batch in self._source.batches(position):
             self.wants_checkpoint = self._source.wants_checkpoint
             if batch.table.num_rows == 0:
                 yield batch
             start = 0
             while start < batch.table.num_rows:
-                n = self._pace.allowance(batch.table.num_rows - start)
+                n = self._throttle.allowance(batch.table.num_rows - start)
                 yield _part(batch, start, n)
                 start += n
 
     def settle(self, position: Position) -> None:
-        """Everything up to here is kept."""
+        """Acknowledge everything up to a position."""
         self._source.settle(position)
         self.wants_checkpoint = self._source.wants_checkpoint
 
     def fraction(self, position: Position) -> float | None:
-        """How much of it lies before a position."""
+        """Share of the source that lies before a position."""
         return self._source.fraction(position)
 
     def close(self) -> None:
-        """Let go of files and connections."""
+        """Close files and connections."""
         self._source.close()
 
 

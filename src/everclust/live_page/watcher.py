@@ -1,4 +1,4 @@
-"""Looks at a learner from the side: often while somebody watches, now and then otherwise."""
+"""Captures a model while it learns: often while the page has viewers, once a second otherwise."""
 
 from __future__ import annotations
 
@@ -10,66 +10,66 @@ from contextlib import contextmanager
 
 from ..estimators.idat import IDAT
 from ..model.snapshot import Snapshot
-from .capture import Picture, take_picture
-from .digest import CHANGES, MOST_AT_ONCE, MOST_OF_THE_PAST, counted, headlines
+from .capture import Capture, capture_model
+from .digest import MAX_AT_START, MAX_PER_CAPTURE, STRUCTURAL, count_kinds, digest
 from .trace import Trace
 
-PICTURES_PER_SECOND = 10  # at most; the page moves smoothly between them
-SHARE = 0.03  # of the time in which the model may have to hold still for a picture
-LONGEST_PAUSE = 0.4  # seconds between two pictures, even if one took long
-UNWATCHED_SECONDS = 1.0  # between two pictures when nobody watches: histories go on
-MOST_EVENTS = 1_000
-FAREWELL = 1.0  # seconds in which viewers and the thread should have left
+CAPTURES_PER_SECOND = 10  # at most; the page animates between them
+MAX_SHARE = 0.03  # of the time for which captures may lock the model
+MAX_PAUSE = 0.4  # seconds between two captures, even if one took long
+IDLE_SECONDS = 1.0  # between two captures without viewers: histories go on
+MAX_EVENTS = 1_000
+SHUTDOWN_SECONDS = 1.0  # to wait for viewers, and then for the thread
 
 
 class Watcher:
-    """Takes pictures of a model in a thread of its own, and hands out the latest one.
+    """Captures a model in a thread of its own and provides the latest capture.
 
-    Whoever is slow misses pictures; nobody is waited for.
+    Slow viewers miss captures; the watcher never waits for them.
     """
 
     def __init__(self, model: IDAT, names: Callable[[], Sequence[str] | None]) -> None:
         self.model, self.names = model, names
-        self.picture: Picture | None = None
-        self.version = 0  # of the picture
-        self.n_tellings = 0
-        self.life = 0  # of the model: it begins anew with every fit
+        self.capture: Capture | None = None
+        self.version = 0  # of the capture
+        self.n_notices = 0
+        self.generation = 0  # of the model: every fit starts a new one
         self.trace, self.events = _empty_traces()
-        self.counts: Counter[str] = Counter()  # of everything that has happened
+        self.counts: Counter[str] = Counter()  # of all events by kind, also of those not listed
         self.paused = False
         self.first_viewer = threading.Event()
         self.n_viewers = 0
-        self._looking = threading.Lock()
+        self._updating = threading.Lock()
         self._changed = threading.Condition()
-        self._wanted, self._stopped = threading.Event(), threading.Event()
-        self._thread = threading.Thread(target=self._watch, name="everclust-live", daemon=True)
+        self._awake, self._stopped = threading.Event(), threading.Event()
+        self._thread = threading.Thread(target=self._run, name="everclust-live", daemon=True)
 
     def start(self) -> None:
-        """Begin to look."""
+        """Start the thread."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Look no more; viewers are told."""
+        """Stop the thread and wait shortly until viewers have been notified."""
         self._stopped.set()
-        self._wanted.set()
+        self._awake.set()
         with self._changed:
             self._changed.notify_all()
-            self._changed.wait_for(lambda: self.n_viewers == 0, FAREWELL)
+            self._changed.wait_for(lambda: self.n_viewers == 0, SHUTDOWN_SECONDS)
         if self._thread.is_alive():
-            self._thread.join(FAREWELL)  # it may be waiting for a long batch
+            self._thread.join(SHUTDOWN_SECONDS)  # it may be waiting for a long batch
 
     @property
     def stopped(self) -> bool:
-        """Is it over?"""
+        """True once `stop` was called."""
         return self._stopped.is_set()
 
     @contextmanager
     def viewing(self) -> Iterator[None]:
-        """While somebody watches."""
+        """Count one more viewer within the context."""
         with self._changed:
             self.n_viewers += 1
         self.first_viewer.set()
-        self._wanted.set()
+        self._awake.set()
         try:
             yield
         finally:
@@ -77,81 +77,79 @@ class Watcher:
                 self.n_viewers -= 1
                 self._changed.notify_all()
 
-    def wait(self, version: int, n_tellings: int, seconds: float) -> bool:
-        """Until there is a newer picture or something else to tell; was there, within so many seconds?"""
+    def wait(self, version: int, n_notices: int, seconds: float) -> bool:
+        """Wait for a newer capture or notice; False if none came in time."""
 
         def is_new() -> bool:
-            return self.version > version or self.n_tellings > n_tellings or self.stopped
+            return self.version > version or self.n_notices > n_notices or self.stopped
 
         with self._changed:
             return self._changed.wait_for(is_new, seconds)
 
-    def tell(self) -> None:
-        """Viewers should look again, though the picture is the same."""
+    def notify(self) -> None:
+        """Have every viewer sent a frame, though the capture is the same."""
         with self._changed:
-            self.n_tellings += 1
+            self.n_notices += 1
             self._changed.notify_all()
 
     def feature_names(self) -> list[str]:
         """Names of the features, or x0, x1, …; none before the first sample."""
-        if self.picture is None:
+        if self.capture is None:
             return []
-        return list(self.names() or [f"x{j}" for j in range(self.picture.samples.shape[1])])
+        return list(self.names() or [f"x{j}" for j in range(self.capture.samples.shape[1])])
 
-    def look(self) -> None:
-        """Take a picture now, if there is anything new."""
-        with self._looking:
-            if self.model.__sklearn_is_fitted__():
-                self._look()
-
-    def _look(self) -> None:
-        before = self.picture.snapshot if self.picture is not None else None
-        if before is None or self._has_changed(before):
-            self._put_up(take_picture(self.model, before.n_samples_seen if before is not None else 0))
+    def update(self) -> None:
+        """Capture the model now, if it has changed."""
+        with self._updating:
+            if not self.model.__sklearn_is_fitted__():
+                return
+            before = self.capture.snapshot if self.capture is not None else None
+            if before is None or self._has_changed(before):
+                self._publish(capture_model(self.model, before.n_samples_seen if before is not None else 0))
 
     def _has_changed(self, before: Snapshot) -> bool:
         is_handover = self.model.clusters == "handover"
         return self.model.n_samples_seen_ != before.n_samples_seen or is_handover != before.handover
 
-    def _put_up(self, picture: Picture) -> None:
-        now = picture.snapshot
-        if self.picture is not None and now.n_samples_seen < self.picture.snapshot.n_samples_seen:
-            picture = picture._replace(events=self.model.events())
+    def _publish(self, capture: Capture) -> None:
+        now = capture.snapshot
+        if self.capture is not None and now.n_samples_seen < self.capture.snapshot.n_samples_seen:
+            capture = capture._replace(events=self.model.events())
             self.trace, self.events = _empty_traces()
             self.counts = Counter()
-            self.life += 1
-        self._note(picture)
+            self.generation += 1
+        self._record(capture)
         with self._changed:
-            self.picture = picture
+            self.capture = capture
             self.version += 1
             self._changed.notify_all()
 
-    def _note(self, picture: Picture) -> None:
-        now = picture.snapshot
+    def _record(self, capture: Capture) -> None:
+        now = capture.snapshot
         self.trace.add([now.n_samples_seen, now.interval, now.vigilance, len(now.usage), now.n_clusters])
-        self.counts = self.counts + counted(picture.events)  # never changed in place: viewers read it
-        most = MOST_OF_THE_PAST if self.picture is None else MOST_AT_ONCE
-        for event in headlines(picture.events, most):
+        self.counts = self.counts + count_kinds(capture.events)  # a new object: viewers read the old one
+        max_events = MAX_AT_START if self.capture is None else MAX_PER_CAPTURE
+        for event in digest(capture.events, max_events):
             self.events.add([*event[:-1], event.words(), event.centre])
 
-    def _watch(self) -> None:
+    def _run(self) -> None:
         while not self.stopped:
             started = time.monotonic()
             if not self.paused:
-                self.look()
-            self._rest(started)
+                self.update()
+            self._sleep(started)
 
-    def _rest(self, started: float) -> None:
+    def _sleep(self, started: float) -> None:
         if self.n_viewers:
-            took = self.picture.took if self.picture is not None else 0.0
-            pause = min(max(1 / PICTURES_PER_SECOND, took / SHARE), LONGEST_PAUSE)
+            took = self.capture.took if self.capture is not None else 0.0
+            pause = min(max(1 / CAPTURES_PER_SECOND, took / MAX_SHARE), MAX_PAUSE)
             self._stopped.wait(max(0.0, started + pause - time.monotonic()))
         else:
-            self._wanted.clear()
-            if not self.n_viewers and not self.stopped:  # it may have changed in between
-                self._wanted.wait(UNWATCHED_SECONDS)
+            self._awake.clear()
+            if not self.n_viewers and not self.stopped:  # both may have changed before the clear
+                self._awake.wait(IDLE_SECONDS)
 
 
 def _empty_traces() -> tuple[Trace, Trace]:
-    """For the history, and for what has happened to clusters."""
-    return Trace(), Trace(lambda k, event: event[1] in CHANGES, MOST_EVENTS)
+    """(history, events)."""
+    return Trace(), Trace(lambda k, event: event[1] in STRUCTURAL, MAX_EVENTS)

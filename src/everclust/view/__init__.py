@@ -1,4 +1,4 @@
-"""Pictures of models. matplotlib is imported when something is drawn."""
+"""Plots of models. matplotlib is imported only when something is drawn."""
 
 from .curves import HistoryDisplay
 from .plots import TopologyDisplay

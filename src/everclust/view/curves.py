@@ -1,4 +1,4 @@
-"""How a model developed along the stream, as curves."""
+"""`everclust.HistoryDisplay`: curves of a model along the stream."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..history import History
 from .palette import GREY, colours_of
 from .plots import pyplot
 
-POINTS = 300  # along the stream, unless told otherwise
+POINTS = 300  # along the stream, by default
 
 
 class HistoryDisplay:
@@ -21,7 +21,7 @@ class HistoryDisplay:
     Parameters
     ----------
     history : History
-        What to draw.
+        The records to draw.
 
     Attributes
     ----------
@@ -49,16 +49,16 @@ class HistoryDisplay:
 
     @classmethod
     def from_stream(cls, model: IDAT, X: Any, *, every: int | None = None) -> HistoryDisplay:
-        """Let a model learn X, and draw how it developed.
+        """Let a model learn X and draw its history.
 
         Parameters
         ----------
         model : IDAT
-            It has learnt X afterwards.
+            Learns X.
         X : array-like of shape (n_samples, n_features)
             The stream.
         every : int, optional
-            Samples between two points; by default chosen for some hundred points.
+            Samples between two points; by default chosen for a few hundred points.
 
         Returns
         -------
@@ -70,7 +70,7 @@ class HistoryDisplay:
         return cls(history).plot()
 
     def plot(self, axes: Any = None) -> HistoryDisplay:
-        """Draw it.
+        """Draw the curves.
 
         Parameters
         ----------

@@ -1,14 +1,14 @@
-"""A colour for every cluster number: always the same, and as far from the others as can be."""
+"""A fixed colour for every cluster id; colours differ as much as possible."""
 
 from functools import cache
 
 import numpy as np
 
-N_COLOURS = 120  # from here on they come again
-GREY = (0.62, 0.62, 0.62)  # what is in no cluster
+N_COLOURS = 120  # then they repeat
+GREY = (0.62, 0.62, 0.62)  # nodes in no cluster
 
-# The first colours are known to work in print and for the colour-blind (Okabe & Ito, without yellow and
-# black); the others are found.
+# The first colours work in print and for colour-blind readers (Okabe & Ito, without yellow and black); the
+# others are computed.
 _FIRST = ("0072b2", "e69f00", "009e73", "d55e00", "cc79a7", "56b4e9")
 # How a dichromat sees linear RGB (Machado, Oliveira & Fernandes 2009): deuteranopia, protanopia.
 _DICHROMATS = (
@@ -21,7 +21,7 @@ _LAB = np.array([[0.2105, 0.7936, -0.0041], [1.9780, -2.4286, 0.4506], [0.0259, 
 
 
 def colours_of(labels: np.ndarray) -> np.ndarray:
-    """RGB colour of each label, shape (n, 3); it depends on the label only."""
+    """RGB colour of each label, shape (n, 3); it depends only on the label."""
     return _palette()[np.asarray(labels, dtype=np.int64) % N_COLOURS]
 
 
@@ -32,7 +32,7 @@ def paler(colours: np.ndarray, share: float) -> np.ndarray:
 
 @cache
 def _palette() -> np.ndarray:
-    """The first colours, then always the one that is farthest from all before, for the worst-off eye."""
+    """The first colours, then always the candidate farthest from all before (farthest-point sampling)."""
     first = np.array([[int(code[i : i + 2], 16) / 255 for i in (0, 2, 4)] for code in _FIRST])
     pool = np.concatenate([first, _candidates()])
     seen = [_oklab(_linear(pool)), *(_oklab(_linear(pool) @ eye.T) for eye in _DICHROMATS)]
@@ -45,7 +45,7 @@ def _palette() -> np.ndarray:
 
 
 def _distance(seen: list[np.ndarray], k: int) -> np.ndarray:
-    """Of all colours from colour k; a dichromat, who has one dimension less, counts with half his weight."""
+    """Distances from colour k: in normal vision, plus half the smaller one of two dichromats."""
     normal, *others = (np.linalg.norm(lab - lab[k], axis=1) for lab in seen)
     return np.asarray(normal + 0.5 * np.minimum(*others))
 

@@ -1,4 +1,4 @@
-"""A picture of a model, in the manner of scikit-learn's displays."""
+"""`everclust.TopologyDisplay`: a plot of a model, made like scikit-learn's displays."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from .projection import USAGE, project
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-LEGEND_CLUSTERS = 8  # more cannot be told apart by looking to and fro
-INK = 9_000.0  # points² that all nodes in clusters may cover together, were they used alike
+MAX_LEGEND = 8  # clusters; a longer legend is hard to read
+TOTAL_AREA = 9_000.0  # points² that all nodes in clusters would cover if their usage were equal
 HOLLOW: dict[str, Any] = {"facecolors": "none", "edgecolors": [GREY]}
 
 
 def pyplot() -> Any:
-    """matplotlib.pyplot, or how to get it."""
+    """Import matplotlib.pyplot; the error of a missing one says how to install it."""
     try:
         import matplotlib.pyplot
     except ImportError:
@@ -29,36 +29,36 @@ def pyplot() -> Any:
 
 
 class TopologyDisplay:
-    """Nodes and edges of a model over its samples.
+    """Nodes and edges of a model, drawn over samples. Use `from_estimator` to make one.
 
-    The area of a node shows how often it was used, its colour the cluster; a cluster number has the same
-    colour in all pictures. Nodes in no cluster are small and hollow. It is best made by `from_estimator`.
+    The area of a node shows its usage, its colour the cluster; a cluster id has the same colour in all plots.
+    Nodes in no cluster are small and hollow.
 
     Parameters
     ----------
     nodes : ndarray of shape (n_nodes, 2)
-        Where to draw the nodes.
+        Positions of the nodes.
     usage, node_labels : ndarray of shape (n_nodes,)
-        How often each was used, and the id of its cluster; -1 for nodes that are in none, unless all are.
+        Usage and cluster id of each node; -1 for nodes in no cluster, and for all while none is active.
     n_clusters : int
-        How many there are.
+        Number of clusters.
     edges : ndarray of shape (m, 2)
         Pairs of nodes joined by an edge.
     samples, labels : ndarray of shape (n_samples, 2) and (n_samples,), optional
-        Where to draw samples, and their clusters.
+        Positions of the samples, and their clusters.
     axis_names : tuple of two str
         Labels of the axes.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-        Where it was drawn.
+        Of the plot.
     nodes_, inactive_, samples_ : matplotlib PathCollection
-        Nodes in clusters (in order of falling usage), other nodes, samples (None without them).
+        Nodes in clusters (in order of falling usage), other nodes, samples (None if none were given).
     edges_ : matplotlib LineCollection
         The edges.
     legend_ : matplotlib Legend or None
-        There is one for few clusters only.
+        None if there are more than 8 clusters.
 
     Examples
     --------
@@ -99,7 +99,7 @@ class TopologyDisplay:
     def from_estimator(
         cls, model: IDAT, X: Any = None, *, ax: Axes | None = None, max_samples: int = 5_000
     ) -> TopologyDisplay:
-        """Draw a model. More than two features are shown by the principal components of the prototypes.
+        """Draw a model. More than two features are projected on the principal components of the prototypes.
 
         Parameters
         ----------
@@ -109,7 +109,7 @@ class TopologyDisplay:
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
         max_samples : int, default=5000
-            If there are more, so many of them are drawn at random.
+            Of more samples, a random subset of this size is drawn.
 
         Returns
         -------
@@ -134,7 +134,7 @@ class TopologyDisplay:
         ).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> TopologyDisplay:
-        """Draw it.
+        """Draw the plot.
 
         Parameters
         ----------
@@ -154,7 +154,7 @@ class TopologyDisplay:
         return self
 
     def _new_axes(self) -> Axes:
-        """As high as the data are, within reason."""
+        """Make a figure whose height suits the data."""
         height = np.clip(0.6 + 5.0 * self._height_to_width(), 3.0, 5.4) if self._is_map() else 4.0
         return pyplot().subplots(figsize=(6.4, height), layout="constrained")[1]
 
@@ -164,7 +164,7 @@ class TopologyDisplay:
         return height / width if width > 0 else 1.0
 
     def _is_map(self) -> bool:
-        """Are the two axes comparable, so that distances can be seen as they are?"""
+        """True if both axes can have the same scale, so that distances look as they are."""
         return self.axis_names[1] != USAGE and 0.2 < self._height_to_width() < 5.0
 
     def _draw_samples(self) -> None:
@@ -177,10 +177,10 @@ class TopologyDisplay:
             )
 
     def _draw_nodes(self) -> None:
-        """Nodes in no cluster, then edges, then the others from the largest to the smallest."""
+        """Draw nodes in no cluster, then edges, then the other nodes, the largest first."""
         inside = self._inside()
         order = np.flatnonzero(inside)[np.argsort(-self.usage[inside], kind="stable")]
-        largest = np.clip(INK / len(order), 30.0, 240.0)
+        largest = np.clip(TOTAL_AREA / len(order), 30.0, 240.0)
         self.inactive_ = self._dots(np.flatnonzero(~inside), s=7.0, linewidths=0.6, zorder=2, **HOLLOW)
         self._draw_edges(0.09 * np.sqrt(largest))
         self.nodes_ = self._dots(
@@ -193,7 +193,7 @@ class TopologyDisplay:
         )
 
     def _inside(self) -> np.ndarray:
-        """Is the node in a cluster? While none is active, all are in the provisional one."""
+        """Mask of nodes in a cluster. While no node is active, all are in the provisional one."""
         inside = self.node_labels >= 0
         return inside if inside.any() else ~inside
 
@@ -214,13 +214,13 @@ class TopologyDisplay:
         self.ax_.spines[["top", "right"]].set_visible(False)
         if self._is_map():
             self.ax_.set_aspect("equal", adjustable="datalim")
-        if self.axis_names[1] == USAGE:  # nothing is used less than never
+        if self.axis_names[1] == USAGE:  # no ticks below zero, where the samples are
             self.ax_.set_ylim(self.ax_.get_ylim())
             self.ax_.set_yticks([tick for tick in self.ax_.get_yticks()[:-1] if tick >= 0])
 
     def _draw_legend(self) -> None:
         self.legend_ = None
-        if self.n_clusters > LEGEND_CLUSTERS:
+        if self.n_clusters > MAX_LEGEND:
             return
         for k in np.unique(self.node_labels[self._inside()]):
             self.ax_.scatter([], [], s=50, color=colours_of(np.array([k])), label=f"cluster {k}")

@@ -1,17 +1,17 @@
-"""Where to draw nodes and samples: prototypes of any width in two dimensions."""
+"""Projection of nodes and samples with any number of features to two dimensions."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-USAGE = "usage"  # name of the second axis when there is one feature only
-STRIP = 0.16  # of the highest usage: the strip that samples of one feature are strewn over
+USAGE = "usage"  # name of the second axis of models with one feature
+STRIP = 0.16  # height of the strip of samples of one feature, as a share of the highest usage
 GOLDEN = 0.6180339887498949  # multiples of it, modulo 1, fill an interval evenly
 
 
 class Projection(NamedTuple):
-    """Positions in the plane, and what the two axes mean."""
+    """Positions in the plane and names of its axes."""
 
     nodes: np.ndarray  # shape (n_nodes, 2)
     samples: np.ndarray | None  # shape (n_samples, 2)
@@ -21,7 +21,7 @@ class Projection(NamedTuple):
 def project(
     prototypes: np.ndarray, usage: np.ndarray, samples: np.ndarray | None, names: Sequence[str]
 ) -> Projection:
-    """Two features as they are, one against the usage, more by their principal components."""
+    """One feature against the usage, two as they are, more by their principal components."""
     if prototypes.shape[1] == 1:
         return _along_a_line(prototypes, usage, samples, names[0])
     if prototypes.shape[1] == 2:
@@ -35,7 +35,7 @@ def project(
 
 
 def principal_axes(prototypes: np.ndarray, usage: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Mean, two axes and their shares of the variance, each prototype counting as often as it was used."""
+    """Mean, two axes and their shares of the variance; prototypes are weighted by usage."""
     weight = usage / usage.sum()
     centre = weight @ prototypes
     _, length, rows = np.linalg.svd(np.sqrt(weight)[:, None] * (prototypes - centre), full_matrices=False)
@@ -53,7 +53,7 @@ def _component(k: int, share: float) -> str:
 def _along_a_line(
     prototypes: np.ndarray, usage: np.ndarray, samples: np.ndarray | None, name: str
 ) -> Projection:
-    """The feature to the right, the usage upwards; samples in a strip under the line."""
+    """The feature on the x axis, the usage on the y axis; samples in a strip below zero."""
     nodes = np.column_stack([prototypes[:, 0], usage])
     if samples is not None:
         depth = STRIP * usage.max() * (0.25 + np.arange(len(samples)) * GOLDEN % 1.0)

@@ -1,21 +1,21 @@
-// From the plane to the canvas: follows what there is to see without haste.
+// Maps the plane to the canvas and follows the nodes smoothly.
 
 const EDGE = { left: 46, right: 18, top: 18, bottom: 34 };
 
 export class Camera {
   constructor() {
-    this.box = null; // what is seen now
+    this.box = null; // the part of the plane that is shown now
     this.goal = null;
     this.equal = false;
   }
 
   aim(box, equal) {
     this.goal = box.slice();
-    if (this.box === null || this.equal !== equal || strays(this.box, box)) this.box = box.slice();
+    if (this.box === null || this.equal !== equal || isFar(this.box, box)) this.box = box.slice();
     this.equal = equal;
   }
 
-  // Is it still moving?
+  // Moves a share of the way to the goal; true while it is still moving.
   move(share) {
     if (this.goal === null) return false;
     let moves = false;
@@ -51,17 +51,17 @@ export class Camera {
   }
 }
 
-// Has the view nothing to do with what there is to see?
-function strays(seen, box) {
-  const apart = (k) => box[k] > seen[k + 2] || box[k + 2] < seen[k];
-  const unlike = (k) => {
+// True if the new box is elsewhere or has quite another size: jump there instead of moving.
+function isFar(seen, box) {
+  const isApart = (k) => box[k] > seen[k + 2] || box[k + 2] < seen[k];
+  const isResized = (k) => {
     const ratio = (box[k + 2] - box[k]) / (seen[k + 2] - seen[k]);
     return ratio > 20 || ratio < 0.05;
   };
-  return apart(0) || apart(1) || unlike(0) || unlike(1);
+  return isApart(0) || isApart(1) || isResized(0) || isResized(1);
 }
 
-// Round numbers between two bounds, about so many.
+// About that many round numbers between two bounds.
 export function ticks(low, high, about) {
   const rough = (high - low) / Math.max(about, 1);
   const power = 10 ** Math.floor(Math.log10(rough));

@@ -1,6 +1,6 @@
-// A cluster's colour depends on its id alone, and so never changes.
+// A cluster's colour depends only on its id, so it never changes.
 
-const SHADES = 0.5; // how different colours are that come again
+const SHADES = 0.5; // how much repeated colours differ
 const GOLDEN = 0.6180339887498949; // multiples of it, modulo 1, fill an interval evenly
 const known = new Map();
 let palette = ["#0072b2"];
@@ -12,12 +12,12 @@ export function setPalette(colours) {
 }
 
 export function colourOf(id) {
-  if (id < 0) return quickInk("--none");
+  if (id < 0) return themeColour("--none");
   if (!known.has(id)) known.set(id, shaded(palette[id % palette.length], Math.floor(id / palette.length)));
   return known.get(id);
 }
 
-// When all colours are used up they come again, lighter or darker.
+// After the last colour of the palette they repeat, lighter or darker.
 function shaded(colour, round) {
   if (round === 0) return colour;
   const amount = (((round * GOLDEN) % 1) - 0.5) * SHADES;
@@ -26,7 +26,7 @@ function shaded(colour, round) {
   return `rgb(${parts.map((part) => Math.round(part + (towards - part) * Math.abs(amount))).join(" ")})`;
 }
 
-export function ink(name) {
+function readColour(name) {
   styles ??= getComputedStyle(document.documentElement);
   return styles.getPropertyValue(name).trim();
 }
@@ -37,13 +37,13 @@ export function isDark() {
 
 export function setTheme(theme) {
   document.documentElement.dataset.theme = theme;
-  inks.clear();
+  colours.clear();
 }
 
-const inks = new Map();
+const colours = new Map();
 
-// Looking up a style costs more than drawing a line.
-export function quickInk(name) {
-  if (!inks.has(name)) inks.set(name, ink(name));
-  return inks.get(name);
+// A colour of the stylesheet; cached, because reading a style costs more than drawing a line.
+export function themeColour(name) {
+  if (!colours.has(name)) colours.set(name, readColour(name));
+  return colours.get(name);
 }

@@ -1,4 +1,4 @@
-// The stream of frames: connecting, unpacking, and going on after a break.
+// The stream of frames: connects, unpacks, and reconnects after an interruption.
 
 const KINDS = {
   at: Uint16Array, birth: Uint32Array, label: Int32Array, active: Uint8Array, use: Uint8Array,
@@ -13,9 +13,9 @@ function unpack(text, Kind) {
 }
 
 export class Frames {
-  // told: { hello, frame, lost, stopped }
-  constructor(told) {
-    this.told = told;
+  // handlers: { hello, frame, lost, stopped }
+  constructor(handlers) {
+    this.handlers = handlers;
     this.axes = "";
     this.source = null;
   }
@@ -23,12 +23,12 @@ export class Frames {
   open() {
     this.close();
     const source = new EventSource("frames" + this.axes);
-    source.addEventListener("hello", (e) => this.told.hello(JSON.parse(e.data)));
-    source.addEventListener("frame", (e) => this.told.frame(unpacked(JSON.parse(e.data))));
-    source.addEventListener("stopped", () => this.told.stopped());
+    source.addEventListener("hello", (e) => this.handlers.hello(JSON.parse(e.data)));
+    source.addEventListener("frame", (e) => this.handlers.frame(unpacked(JSON.parse(e.data))));
+    source.addEventListener("stopped", () => this.handlers.stopped());
     source.onerror = () => {
-      this.told.lost();
-      // A refusal ends an EventSource for good: begin another one.
+      this.handlers.lost();
+      // A refused request ends an EventSource for good: open another one.
       if (source.readyState === EventSource.CLOSED && this.source === source) {
         setTimeout(() => this.source === source && this.open(), 3000);
       }
@@ -41,7 +41,7 @@ export class Frames {
     this.source = null;
   }
 
-  look(x, y) {
+  setAxes(x, y) {
     this.axes = x === "" || y === "" ? "" : `?x=${x}&y=${y}`;
     this.open();
   }

@@ -1,13 +1,13 @@
 // The table of clusters and the log of events.
 
 import { colourOf } from "./colours.js";
-import { brief, count, element } from "./words.js";
+import { brief, count, element } from "./format.js";
 
-const MOST_LINES = 200;
-const AT_ONCE = 12; // events that are listed as they come,
-const A_SECOND = 0.8; // and from then on;
-const OF_THE_PAST = 60; // of those before this page was opened
-const QUIET = 10; // a cluster that was not seen for so many intervals is drawn paler
+const MAX_LINES = 200;
+const BURST = 12; // events listed at once,
+const PER_SECOND = 0.8; // and later on
+const MAX_PAST = 60; // events listed from before the page was opened
+const QUIET = 10; // intervals after which a cluster that was not seen is drawn paler
 
 export class ClusterTable {
   constructor(body, choose) {
@@ -19,23 +19,23 @@ export class ClusterTable {
   show(nSeen, table, interval, selected) {
     const total = table.reduce((sum, row) => sum + row[1], 0) || 1;
     const largest = table.length ? table[0][1] : 1;
-    const kept = new Set(table.map((row) => row[0]));
-    for (const [id, row] of this.rows) if (!kept.has(id)) row.remove(), this.rows.delete(id);
-    let place = this.body.firstChild;
+    const listed = new Set(table.map((row) => row[0]));
+    for (const [id, row] of this.rows) if (!listed.has(id)) row.remove(), this.rows.delete(id);
+    let next = this.body.firstChild;
     for (const [id, size, nodes, since, last] of table) {
       const row = this.rows.get(id) ?? this.#add(id);
       const cells = row.children;
-      write(cells[1], brief(size));
+      setText(cells[1], brief(size));
       cells[2].firstChild.title = `${((100 * size) / total).toFixed(1)} %`;
       cells[2].firstChild.firstChild.style.width = `${(100 * size) / largest}%`;
-      write(cells[3], count(nodes));
-      write(cells[4], brief(nSeen - since));
+      setText(cells[3], count(nodes));
+      setText(cells[4], brief(nSeen - since));
       const ago = nSeen - last;
-      write(cells[5], ago === 0 ? "now" : `${brief(ago)} ago`);
+      setText(cells[5], ago === 0 ? "now" : `${brief(ago)} ago`);
       row.classList.toggle("quiet", ago > QUIET * interval);
       row.setAttribute("aria-selected", id === selected);
-      if (row !== place) this.body.insertBefore(row, place);
-      else place = place.nextSibling;
+      if (row !== next) this.body.insertBefore(row, next);
+      else next = next.nextSibling;
     }
   }
 
@@ -51,8 +51,8 @@ export class ClusterTable {
   }
 }
 
-// Text that stays the same need not be laid out again.
-function write(cell, text) {
+// Avoids a new layout where the text stays the same.
+function setText(cell, text) {
   if (cell.textContent !== text) cell.textContent = text;
 }
 
@@ -68,43 +68,43 @@ export class EventLog {
     this.list.replaceChildren(element("li", { class: "none" }, "Nothing has happened yet."));
     this.summary.textContent = "";
     this.hasAny = false;
-    this.room = AT_ONCE;
+    this.credit = BURST;
     this.last = performance.now();
   }
 
-  // List what there is room for, the weightiest first; says what was listed.
+  // Lists the most important events; returns those that it listed.
   add(events, now) {
     if (!this.hasAny) this.list.replaceChildren();
-    if (!this.hasAny) this.room = OF_THE_PAST;
-    const told = this.#weightiest(events, now);
-    const lines = told.toReversed().map((event) => this.#line(event, this.hasAny));
+    if (!this.hasAny) this.credit = MAX_PAST;
+    const listed = this.#mostImportant(events, now);
+    const lines = listed.toReversed().map((event) => this.#line(event, this.hasAny));
     this.hasAny = true;
-    this.room = Math.min(this.room, AT_ONCE);
+    this.credit = Math.min(this.credit, BURST);
     this.list.prepend(...lines);
-    while (this.list.childElementCount > MOST_LINES) this.list.lastChild.remove();
-    return told;
+    while (this.list.childElementCount > MAX_LINES) this.list.lastChild.remove();
+    return listed;
   }
 
-  // A log that nobody can follow says nothing: about a line a second, after some at once. Mergers and
+  // Limits the log to about a line per second after a first burst, so that people can read it. Mergers and
   // splits have precedence.
-  #weightiest(events, now) {
-    this.room = Math.min(this.room + ((now - this.last) / 1000) * A_SECOND, Math.max(this.room, AT_ONCE));
+  #mostImportant(events, now) {
+    this.credit = Math.min(this.credit + ((now - this.last) / 1000) * PER_SECOND, Math.max(this.credit, BURST));
     this.last = now;
     const isChange = ([, kind]) => kind === "merged" || kind === "split";
-    const weight = (event) => Math.min(...event[4]) * (isChange(event) ? 1e6 : 1);
+    const importance = (event) => Math.min(...event[4]) * (isChange(event) ? 1e6 : 1);
     const chosen = new Set();
-    for (const event of events.toSorted((a, b) => weight(b) - weight(a))) {
-      if (this.room < (isChange(event) ? 1 - AT_ONCE : 1)) break;
+    for (const event of events.toSorted((a, b) => importance(b) - importance(a))) {
+      if (this.credit < (isChange(event) ? 1 - BURST : 1)) break;
       chosen.add(event);
-      this.room--;
+      this.credit--;
     }
     return events.filter((event) => chosen.has(event));
   }
 
-  sum(counts) {
+  showCounts(counts) {
     const kinds = ["born", "merged", "split", "gone"].filter((kind) => kind in counts);
     this.summary.textContent = kinds.map((kind) => `${brief(counts[kind])} ${kind}`).join(" · ");
-    this.summary.title = "Since this page is served. When more happens than can be read, the weightiest are listed.";
+    this.summary.title = "All events since the page was started. The list shows the most important ones.";
   }
 
   // The server words the event; integers among the words are ids.

@@ -1,17 +1,17 @@
-// Puts the page together: frames come in, the screen follows, buttons go out.
+// Connects the parts of the page: frames update the view, buttons send commands.
 
-import { Closeup, Hint } from "./closeup.js";
+import { Details, Hint } from "./details.js";
 import { setPalette, setTheme, isDark } from "./colours.js";
 import { Frames } from "./frames.js";
 import { ClusterTable, EventLog } from "./lists.js";
 import { Scene } from "./scene.js";
 import { Topology } from "./topology.js";
 import { Traces } from "./traces.js";
-import { count, element } from "./words.js";
+import { count, element } from "./format.js";
 
-const REACH = 14; // pixels from which a node is pointed at
+const REACH = 14; // pixels within which the pointer finds a node
 const by = (id) => document.getElementById(id);
-const WORDS = {
+const STATUS_TEXT = {
   connecting: "connecting", learning: "learning", paused: "paused", ended: "the stream has ended",
   waiting: "about to begin", lost: "no connection, trying again", stopped: "the server has stopped",
 };
@@ -21,31 +21,31 @@ const topology = new Topology(by("topology"), scene);
 const traces = new Traces();
 const table = new ClusterTable(by("table"), toggle);
 const log = new EventLog(by("log"), by("counts"), choose);
-const closeup = new Closeup(by("closeup"), () => choose(null));
+const details = new Details(by("details"), () => choose(null));
 const hint = new Hint(by("hint"), by("stage"));
-const known = { instance: null, n: 0, interval: 1, table: [0, []], status: "connecting", drives: false, features: "" };
+const known = { instance: null, n: 0, interval: 1, table: [0, []], status: "connecting", controlsStream: false, features: "" };
 
 const frames = new Frames({
   hello(hello) {
     if (known.instance !== hello.instance) scene.clear();
-    Object.assign(known, { instance: hello.instance, drives: hello.drives });
+    Object.assign(known, { instance: hello.instance, controlsStream: hello.controls_stream });
     setPalette(hello.palette);
     by("title").textContent = by("title").title = hello.title;
     document.title = `${hello.title} · everclust`;
-    by("speed-choice").hidden = !hello.drives;
-    by("pause").title = hello.drives ? "Pause or go on (space)" : "Pause the view or go on; the model learns all the while (space)";
-    by("step").title = hello.drives ? "One sample further (.), or a hundred with Shift" : "Look once more (.)";
+    by("speed-choice").hidden = !hello.controls_stream;
+    by("pause").title = hello.controls_stream ? "Pause or go on (space)" : "Pause the view or go on; the model learns all the while (space)";
+    by("step").title = hello.controls_stream ? "One sample further (.), or a hundred with Shift" : "Look once more (.)";
     fresh = true;
   },
-  frame: take,
+  frame: update,
   lost: () => known.status === "stopped" || status("lost"),
   stopped: () => status("stopped"),
 });
-let fresh = true; // is the next frame the first of a connection?
+let fresh = true; // the next frame is the first of a connection
 
-function take(frame) {
+function update(frame) {
   const now = performance.now();
-  if (fresh || frame.anew) {
+  if (fresh || frame.reset) {
     traces.clear();
     log.clear();
     if (!fresh) scene.clear();
@@ -55,20 +55,20 @@ function take(frame) {
   if ("features" in frame) showFeatures(frame.features);
   if ("axes" in frame) topology.axes = frame.axes;
   if ("n" in frame) known.n = frame.n;
-  if (frame.counts) log.sum(frame.counts);
-  const told = frame.events ? log.add(frame.events, now) : [];
-  scene.take(frame, now, fresh ? [] : told);
+  if (frame.counts) log.showCounts(frame.counts);
+  const listed = frame.events ? log.add(frame.events, now) : [];
+  scene.update(frame, now, fresh ? [] : listed);
   fresh = false;
   if ("box" in frame || "equal" in frame) {
     known.equal = frame.equal ?? known.equal;
     topology.camera.aim(frame.box ?? scene.box, known.equal);
   }
   topology.stale = true;
-  if (frame.trace) traces.take(frame.trace, now);
+  if (frame.trace) traces.add(frame.trace, now);
   if (frame.trace) known.interval = frame.trace.at(-1)[1];
   if (frame.table) {
     known.table = frame.table;
-    table.show(...known.table, known.interval, closeup.id);
+    table.show(...known.table, known.interval, details.id);
     topology.name(known.table[1]);
   }
   by("empty").hidden = scene.n > 0;
@@ -77,7 +77,7 @@ function take(frame) {
 function status(name) {
   known.status = name;
   by("status").dataset.status = name;
-  by("status").lastElementChild.textContent = WORDS[name];
+  by("status").lastElementChild.textContent = STATUS_TEXT[name];
   const isUp = name === "learning" || name === "paused" || name === "waiting";
   by("pause").disabled = by("step").disabled = !isUp;
   by("pause").textContent = name === "paused" ? "Go on" : "Pause";
@@ -105,27 +105,27 @@ function showFeatures(features) {
   }
 }
 
-// Both axes are features, or both are principal.
+// Either both axes are features or both are principal.
 function chooseAxis(changed, other) {
   if (changed.value === "") other.value = "";
   else if (other.value === "") other.value = changed.value === "0" ? "1" : "0";
-  frames.look(by("axis-x").value, by("axis-y").value);
+  frames.setAxes(by("axis-x").value, by("axis-y").value);
 }
 
 function toggle(id) {
-  choose(closeup.id === id ? null : id);
+  choose(details.id === id ? null : id);
 }
 
 function choose(id) {
-  if (id !== closeup.id) closeup.stand(topology.side(id));
-  closeup.show(id);
+  if (id !== details.id) details.avoid(topology.side(id));
+  details.show(id);
   topology.selected = id;
   topology.stale = true;
   table.show(...known.table, known.interval, id);
 }
 
-async function press(button) {
-  const answer = await fetch(button, { method: "POST" }).catch(() => null);
+async function send(command) {
+  const answer = await fetch(command, { method: "POST" }).catch(() => null);
   if (answer?.ok) {
     const state = await answer.json();
     status(state.status);
@@ -135,8 +135,8 @@ async function press(button) {
 
 function point(event) {
   if (!topology.lens || !scene.n) return null;
-  const room = by("topology").getBoundingClientRect();
-  const right = event.clientX - room.left, down = event.clientY - room.top;
+  const canvas = by("topology").getBoundingClientRect();
+  const right = event.clientX - canvas.left, down = event.clientY - canvas.top;
   const { node, distance } = scene.nearest(right, down, topology.lens);
   return distance < REACH ? { node, right, down } : null;
 }
@@ -156,11 +156,11 @@ by("topology").onpointerleave = () => {
 by("topology").onclick = (event) => {
   const found = point(event);
   const id = found ? scene.label[found.node] : -1;
-  choose(id < 0 || id === closeup.id ? null : id);
+  choose(id < 0 || id === details.id ? null : id);
 };
-by("pause").onclick = () => press(known.status === "paused" ? "go" : "pause");
-by("step").onclick = (event) => press(`step?rows=${event.shiftKey ? 100 : 1}`);
-by("speed").onchange = () => press(`speed?rows=${by("speed").value}`);
+by("pause").onclick = () => send(known.status === "paused" ? "go" : "pause");
+by("step").onclick = (event) => send(`step?rows=${event.shiftKey ? 100 : 1}`);
+by("speed").onchange = () => send(`speed?rows=${by("speed").value}`);
 by("axis-x").onchange = () => chooseAxis(by("axis-x"), by("axis-y"));
 by("axis-y").onchange = () => chooseAxis(by("axis-y"), by("axis-x"));
 by("theme").onclick = () => showTheme(isDark() ? "light" : "dark", true);
@@ -168,7 +168,7 @@ document.onkeydown = (event) => {
   if (event.key === "Escape") return choose(null);
   if (event.target.closest("select, button, tr") || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === " ") by("pause").click();
-  else if (event.key === "." || event.key === ">") press(`step?rows=${event.shiftKey ? 100 : 1}`);
+  else if (event.key === "." || event.key === ">") send(`step?rows=${event.shiftKey ? 100 : 1}`);
   else return;
   event.preventDefault();
 };
@@ -183,14 +183,14 @@ const dark = matchMedia("(prefers-color-scheme: dark)");
 showTheme(localStorage.getItem("everclust-theme") ?? (dark.matches ? "dark" : "light"));
 dark.onchange = () => localStorage.getItem("everclust-theme") ?? showTheme(dark.matches ? "dark" : "light");
 
-// A page that nobody sees asks for nothing.
+// A hidden page closes its connection.
 document.onvisibilitychange = () => (document.hidden ? frames.close() : frames.open());
 new ResizeObserver(() => {
   topology.resize();
   traces.stale = true;
 }).observe(by("stage"));
 setInterval(() => traces.draw(performance.now()), 250);
-setInterval(() => closeup.id !== null && known.status === "learning" && closeup.show(closeup.id), 2000);
+setInterval(() => details.id !== null && known.status === "learning" && details.show(details.id), 2000);
 
 function loop(now) {
   topology.draw(now);
@@ -199,4 +199,4 @@ function loop(now) {
 topology.resize();
 frames.open();
 requestAnimationFrame(loop);
-window.everclust = { topology, scene, known }; // for whoever is curious, and for tests
+window.everclust = { topology, scene, known }; // for tests and the console

@@ -1,6 +1,6 @@
-// What there is to draw: nodes that glide from frame to frame, edges, fading samples, ripples of events.
+// What is drawn: nodes that glide from frame to frame, edges, fading samples, ripples of events.
 
-const GLIDE = { least: 80, most: 500 }; // milliseconds from one picture to the next
+const GLIDE = { least: 80, most: 500 }; // milliseconds from one frame to the next
 const SAMPLE_LIFE = 1400;
 const RIPPLE_LIFE = 2600;
 
@@ -24,7 +24,7 @@ export class Scene {
     this.glides = false;
   }
 
-  take(frame, now, events) {
+  update(frame, now, events) {
     for (const name of ["label", "active", "use", "edges"]) if (name in frame) this[name] = frame[name];
     if ("at" in frame || "birth" in frame || "box" in frame) this.#move(frame, now);
     if ("samples" in frame || "sample_label" in frame) this.#scatter(frame, now);
@@ -36,14 +36,14 @@ export class Scene {
     this.groups = grouped(this.label, this.n);
   }
 
-  // Every node starts where the node of the same birth is now.
+  // Every node starts from the current position of the node with the same birth number.
   #move(frame, now) {
     this.box = frame.box ?? this.box;
     this.steps = frame.at ?? this.steps;
     this.glide(now);
-    this.pause += (Math.min(now - this.started, GLIDE.most) - this.pause) / 4; // between two pictures
+    this.pause += (Math.min(now - this.started, GLIDE.most) - this.pause) / 4; // between two frames
     const birth = frame.birth ?? this.birth;
-    const to = placed(this.steps, this.box);
+    const to = positions(this.steps, this.box);
     const from = to.slice();
     for (let i = 0, j = 0; j < birth.length; j++) {
       while (i < this.n && this.birth[i] < birth[j]) i++; // both are in the order of birth
@@ -58,11 +58,11 @@ export class Scene {
   #scatter(frame, now) {
     this.lastSamples = frame.samples ?? this.lastSamples;
     this.lastLabels = frame.sample_label ?? this.lastLabels;
-    this.clouds.push({ at: placed(this.lastSamples, this.box), label: this.lastLabels, born: now });
+    this.clouds.push({ at: positions(this.lastSamples, this.box), label: this.lastLabels, born: now });
     this.clouds = this.clouds.slice(-16);
   }
 
-  // Positions now; is anything still moving or fading?
+  // Updates the positions; true while something is moving or fading.
   glide(now) {
     if (this.glides) {
       const t = Math.min((now - this.started) / Math.max(1.1 * this.pause, GLIDE.least), 1);
@@ -97,7 +97,7 @@ export class Scene {
   }
 }
 
-function placed(steps, box) {
+function positions(steps, box) {
   const at = new Float64Array(steps.length);
   const sx = (box[2] - box[0]) / 65535, sy = (box[3] - box[1]) / 65535;
   for (let k = 0; k < steps.length; k += 2) {
@@ -107,7 +107,7 @@ function placed(steps, box) {
   return at;
 }
 
-// Nodes by cluster, those in none first, so that they lie underneath.
+// Nodes by cluster; those in no cluster come first, so that they lie underneath.
 function grouped(label, n) {
   const groups = new Map();
   for (let k = 0; k < Math.min(n, label.length); k++) {

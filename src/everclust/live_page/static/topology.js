@@ -1,11 +1,11 @@
 // Draws the scene on a canvas.
 
 import { Camera, ticks } from "./camera.js";
-import { colourOf, isDark, quickInk } from "./colours.js";
-import { measure } from "./words.js";
+import { colourOf, isDark, themeColour } from "./colours.js";
+import { measure } from "./format.js";
 
-const MOST_NAMES = 24; // clusters whose ids are written beside them, the largest,
-const LEAST_NAMED = 0.004; // if they hold such a share of the samples
+const MAX_NAMES = 24; // ids drawn beside clusters: the largest,
+const MIN_SHARE = 0.004; // if they hold this share of the samples
 const TAU = 2 * Math.PI;
 
 export class Topology {
@@ -24,37 +24,37 @@ export class Topology {
 
   resize() {
     const { width, height } = this.canvas.getBoundingClientRect();
-    const fine = Math.min(devicePixelRatio || 1, 2);
-    this.canvas.width = Math.round(width * fine);
-    this.canvas.height = Math.round(height * fine);
-    this.fine = fine;
+    const pixelRatio = Math.min(devicePixelRatio || 1, 2);
+    this.canvas.width = Math.round(width * pixelRatio);
+    this.canvas.height = Math.round(height * pixelRatio);
+    this.pixelRatio = pixelRatio;
     this.camera.resize(width, height);
     this.stale = true;
   }
 
-  // Write the ids of clusters that matter.
+  // Chooses the clusters whose ids are drawn.
   name(table) {
     const total = table.reduce((sum, row) => sum + row[1], 0);
-    const large = table.slice(0, MOST_NAMES).filter((row) => row[1] >= LEAST_NAMED * total);
+    const large = table.slice(0, MAX_NAMES).filter((row) => row[1] >= MIN_SHARE * total);
     this.named = new Set(large.map((row) => row[0]));
   }
 
-  // On which side of the canvas a cluster is.
+  // The side of the canvas on which a cluster lies.
   side(id) {
     const nodes = this.scene.groups.find((group) => group.id === id)?.nodes ?? [];
     const x = nodes.reduce((sum, k) => sum + this.spot[2 * k], 0) / (nodes.length || 1);
     return x > this.camera.width / 2 ? "right" : "left";
   }
 
-  // Draw if anything has changed.
+  // Draws if anything has changed.
   draw(now) {
     const moves = this.scene.glide(now), turns = this.camera.move(0.12);
     if (!(moves || turns || this.stale) || this.camera.box === null) return;
     this.stale = moves || turns;
     this.nDrawn++;
     const pen = this.pen, lens = (this.lens = this.camera.lens());
-    pen.setTransform(this.fine, 0, 0, this.fine, 0, 0);
-    pen.fillStyle = quickInk("--raised");
+    pen.setTransform(this.pixelRatio, 0, 0, this.pixelRatio, 0, 0);
+    pen.fillStyle = themeColour("--raised");
     pen.fillRect(0, 0, this.camera.width, this.camera.height);
     this.#grid(lens);
     this.#samples(lens, now);
@@ -70,8 +70,8 @@ export class Topology {
     const { pen } = this, font = "11px system-ui, sans-serif";
     pen.font = font;
     pen.lineWidth = 1;
-    pen.strokeStyle = quickInk("--grid");
-    pen.fillStyle = quickInk("--faint");
+    pen.strokeStyle = themeColour("--grid");
+    pen.fillStyle = themeColour("--faint");
     pen.beginPath();
     pen.textAlign = "center";
     const reach = (a, b, s, o) => [(a - o) / s, (b - o) / s].sort((p, q) => p - q);
@@ -89,7 +89,7 @@ export class Topology {
       pen.fillText(measure(y), lens.left - 9, down + 4);
     }
     pen.stroke();
-    pen.fillStyle = quickInk("--soft");
+    pen.fillStyle = themeColour("--soft");
     pen.fillText(this.axes[0], lens.right, lens.bottom + 31);
     pen.textAlign = "left";
     pen.fillText(this.axes[1], 10, 14);
@@ -109,7 +109,7 @@ export class Topology {
     pen.globalAlpha = 1;
   }
 
-  // Where nodes are on the canvas, once for edges and nodes.
+  // Positions of the nodes on the canvas, for edges and nodes.
   #project(lens) {
     const { at, n } = this.scene;
     if (!this.spot || this.spot.length < 2 * n) this.spot = new Float32Array(4 * n);
@@ -158,7 +158,7 @@ export class Topology {
       }
       pen.fill();
       if (id >= 0 && !dim && scene.n < 600) {
-        pen.strokeStyle = quickInk("--raised");
+        pen.strokeStyle = themeColour("--raised");
         pen.lineWidth = 1;
         pen.stroke();
       }
@@ -200,10 +200,10 @@ export class Topology {
       if (taken.some(([a, b]) => Math.abs(a - x) < 22 && Math.abs(b - y) < 13)) continue;
       taken.push([x, y]);
       pen.globalAlpha = this.selected === null || this.selected === id ? 1 : 0.3;
-      pen.strokeStyle = quickInk("--raised");
+      pen.strokeStyle = themeColour("--raised");
       pen.lineWidth = 4;
       pen.strokeText(id, x, y);
-      pen.fillStyle = quickInk("--ink");
+      pen.fillStyle = themeColour("--ink");
       pen.fillText(id, x, y);
     }
     pen.globalAlpha = 1;
@@ -212,7 +212,7 @@ export class Topology {
   #ring() {
     const k = this.pointed < 0 ? -1 : this.scene.birth.indexOf(this.pointed);
     if (k < 0) return;
-    this.pen.strokeStyle = quickInk("--ink");
+    this.pen.strokeStyle = themeColour("--ink");
     this.pen.lineWidth = 1.5;
     this.pen.beginPath();
     this.pen.arc(this.spot[2 * k], this.spot[2 * k + 1], this.radius(k) + 3, 0, TAU);

@@ -1,10 +1,10 @@
 // The histories of interval, vigilance, nodes and clusters.
 
-import { quickInk } from "./colours.js";
-import { brief, count } from "./words.js";
+import { themeColour } from "./colours.js";
+import { brief, count } from "./format.js";
 
 const COLUMNS = { interval: 1, vigilance: 2, nodes: 3, clusters: 4 };
-const MOST = 1200;
+const MAX_POINTS = 1200;
 
 export class Traces {
   constructor() {
@@ -21,17 +21,17 @@ export class Traces {
     this.stale = true;
   }
 
-  take(points, now) {
+  add(points, now) {
     this.points.push(...points);
-    if (this.points.length > MOST) {
-      const half = MOST / 2;
+    if (this.points.length > MAX_POINTS) {
+      const half = MAX_POINTS / 2;
       this.points = [...this.points.slice(0, half).filter((_, k) => k % 2 === 0), ...this.points.slice(half)];
     }
     this.rates.push([now, this.points.at(-1)[0]]);
     this.stale = true;
   }
 
-  // Samples a second, over the last two seconds.
+  // Samples per second over the last two seconds.
   rate(now) {
     this.rates = this.rates.filter(([t], k) => now - t < 2000 || k === this.rates.length - 1);
     const [t, n] = this.rates[0] ?? [now, 0];
@@ -53,17 +53,17 @@ export class Traces {
 
   #line(canvas, column) {
     const { width, height } = canvas.getBoundingClientRect();
-    const fine = Math.min(devicePixelRatio || 1, 2);
-    if (canvas.width !== Math.round(width * fine)) canvas.width = Math.round(width * fine);
-    if (canvas.height !== Math.round(height * fine)) canvas.height = Math.round(height * fine);
+    const pixelRatio = Math.min(devicePixelRatio || 1, 2);
+    if (canvas.width !== Math.round(width * pixelRatio)) canvas.width = Math.round(width * pixelRatio);
+    if (canvas.height !== Math.round(height * pixelRatio)) canvas.height = Math.round(height * pixelRatio);
     const pen = canvas.getContext("2d");
-    pen.setTransform(fine, 0, 0, fine, 0, 0);
+    pen.setTransform(pixelRatio, 0, 0, pixelRatio, 0, 0);
     pen.clearRect(0, 0, width, height);
     const bins = binned(this.points, column, Math.max(2, Math.floor((width - 40) / 2.5)));
     const low = Math.min(...bins.map((bin) => bin.low)), high = Math.max(...bins.map((bin) => bin.high));
     const x = (bin) => 3 + bin.place * (width - 42);
     const y = (v) => (high > low ? height - 5 - ((v - low) / (high - low)) * (height - 10) : height / 2);
-    pen.fillStyle = pen.strokeStyle = quickInk("--accent");
+    pen.fillStyle = pen.strokeStyle = themeColour("--accent");
     pen.beginPath();
     for (const bin of bins) pen.lineTo(x(bin), y(bin.high));
     for (const bin of bins.toReversed()) pen.lineTo(x(bin), y(bin.low));
@@ -79,16 +79,16 @@ export class Traces {
     pen.arc(x(bins.at(-1)), y(bins.at(-1).mean), 2.6, 0, 7);
     pen.fill();
     if (high === low) return;
-    pen.fillStyle = quickInk("--faint");
+    pen.fillStyle = themeColour("--faint");
     pen.font = "10px system-ui, sans-serif";
     pen.textAlign = "right";
-    const words = (v) => (column === COLUMNS.vigilance ? v.toFixed(2) : brief(v));
-    pen.fillText(words(high), width, 9);
-    pen.fillText(words(low), width, height - 2);
+    const text = (v) => (column === COLUMNS.vigilance ? v.toFixed(2) : brief(v));
+    pen.fillText(text(high), width, 9);
+    pen.fillText(text(low), width, height - 2);
   }
 }
 
-// Lowest, highest and mean value within equal stretches of the stream.
+// Lowest, highest and mean value in bins of equal length along the stream.
 function binned(points, column, n) {
   const first = points[0][0], whole = points.at(-1)[0] - first || 1;
   const bins = new Map();

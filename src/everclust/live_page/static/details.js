@@ -1,33 +1,33 @@
-// What a cluster is made of, and what is known of the node under the pointer.
+// Details of the selected cluster and of the node under the pointer.
 
 import { colourOf } from "./colours.js";
-import { count, element, facts, measure, quantity } from "./words.js";
+import { count, counted, element, facts, measure } from "./format.js";
 
-async function ask(what, id) {
+async function request(what, id) {
   const answer = await fetch(`${what}?id=${id}`).catch(() => null);
   return answer?.ok ? answer.json() : null;
 }
 
-export class Closeup {
+export class Details {
   constructor(panel, close) {
     this.panel = panel;
     this.close = close;
     this.id = null;
-    this.asking = false;
+    this.loading = false;
   }
 
-  // On the other side than the cluster itself.
-  stand(side) {
+  // The panel stands on the side of the canvas where the cluster is not.
+  avoid(side) {
     this.panel.classList.toggle("left", side === "right");
   }
 
   async show(id) {
     this.id = id;
     this.panel.hidden = id === null;
-    if (id === null || this.asking) return;
-    this.asking = true;
-    const found = await ask("cluster", id);
-    this.asking = false;
+    if (id === null || this.loading) return;
+    this.loading = true;
+    const found = await request("cluster", id);
+    this.loading = false;
     if (this.id !== id) return this.show(this.id);
     this.panel.replaceChildren(this.#head(id), ...(found ? this.#body(found) : [element("p", {}, "This cluster is gone.")]));
   }
@@ -40,7 +40,7 @@ export class Closeup {
 
   #body(found) {
     const most = Math.max(1, ...found.features.map(([, , differs]) => Math.abs(differs)));
-    const few = found.features.length < found.n_features ? `, the ${found.features.length} most telling of ${found.n_features}` : "";
+    const subset = found.features.length < found.n_features ? `: the ${found.features.length} largest of ${found.n_features}` : "";
     return [
       facts([
         ["size", `${count(found.size)} (${(100 * found.share).toFixed(1)} %)`],
@@ -49,7 +49,7 @@ export class Closeup {
         ["there since sample", count(found.since)],
         ["last seen at", count(found.last)],
       ]),
-      element("h3", {}, `Means against the whole stream, in standard deviations${few}`),
+      element("h3", {}, `Means against the whole stream, in standard deviations${subset}`),
       ...found.features.map((feature) => this.#feature(feature, most, found.id)),
     ];
   }
@@ -78,27 +78,27 @@ export class Hint {
   }
 
   async show(birth, right, down) {
-    this.#place(right, down);
+    this.#moveTo(right, down);
     if (birth === this.birth) return;
     this.birth = birth;
-    const found = await ask("node", birth);
+    const found = await request("node", birth);
     if (this.birth !== birth) return;
     if (found === null) return this.hide();
     const where = found.cluster < 0 ? "Node in no cluster" : `Node of cluster ${found.cluster}`;
     this.box.replaceChildren(
       element("b", {}, element("span", { class: "chip", colour: colourOf(found.cluster) }), where),
       facts([
-        ["used", quantity(found.usage, "time")], ["last won at", count(found.last)], ["edges", count(found.edges)],
+        ["used", counted(found.usage, "time")], ["last won at", count(found.last)], ["edges", count(found.edges)],
         ...(found.active ? [] : [["inactive", "–"]]),
         ...found.features.map(([name, x]) => [name, measure(x)]),
       ]));
     this.box.hidden = false;
-    this.#place(right, down);
+    this.#moveTo(right, down);
   }
 
-  #place(right, down) {
-    const room = this.stage.getBoundingClientRect(), own = this.box.getBoundingClientRect();
-    this.box.style.left = `${right + own.width + 24 > room.width ? right - own.width - 14 : right + 14}px`;
-    this.box.style.top = `${Math.max(4, Math.min(down + 12, room.height - own.height - 6))}px`;
+  #moveTo(right, down) {
+    const stage = this.stage.getBoundingClientRect(), own = this.box.getBoundingClientRect();
+    this.box.style.left = `${right + own.width + 24 > stage.width ? right - own.width - 14 : right + 14}px`;
+    this.box.style.top = `${Math.max(4, Math.min(down + 12, stage.height - own.height - 6))}px`;
   }
 }

@@ -1,10 +1,10 @@
-// Numbers and small pieces of the page in words.
+// Numbers as text, and small pieces of HTML.
 
 const whole = new Intl.NumberFormat("en-GB", { maximumFractionDigits: 0 });
 const short = new Intl.NumberFormat("en-GB", { notation: "compact", maximumSignificantDigits: 3 });
 
 export const count = (n) => whole.format(n);
-export const quantity = (n, noun) => `${count(n)} ${n === 1 ? noun : `${noun}s`}`;
+export const counted = (n, noun) => `${count(n)} ${n === 1 ? noun : `${noun}s`}`;
 export const brief = (n) => (Math.abs(n) < 10_000 ? whole.format(n) : short.format(n));
 
 export function measure(x) {
@@ -14,7 +14,7 @@ export function measure(x) {
   return String(Number(x.toPrecision(4)));
 }
 
-// Elements by hand: text is always text, never markup.
+// Builds an element; children are inserted as text, never as markup.
 export function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
