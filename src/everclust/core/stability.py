@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..jit.blocks import copy_row
+from ..jit.blocks import aligned, copy_row
 from ..jit.compile import COARSE, FUSED, jit, jit_allocating
-from ..jit.simd import WIDTH, aligned, higher, highest, load, splat, square_root, store
+from ..jit.simd import WIDTH, higher, highest, load, splat, square_root, store
 from .spread import widest_scale
 
 DETERMINANT_FLOOR = 1e-6

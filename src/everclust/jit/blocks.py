@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from .compile import FUSED, jit
+from .compile import FUSED, jit, jit_allocating
 from .simd import BYTES, WIDTH, load, lower, lowest, new_aligned, splat, store
 
 LANES = 64
+
+aligned = jit_allocating(new_aligned)
 
 
 @jit

@@ -1,106 +1,22 @@
 """Optimise a part of a kernel, and make machine code of it, once: when the kernel is complete.
 
-By itself numba does so with every function, although only the copy in the kernel ever runs, and again at
-every level of calls above it. Here a part stays as it was written down until a kernel asks for it, and is
-not searched for what no part has: closures, `with`, array expressions, literals to unroll.
-This rests on what numba does not promise, so it is for versions in which it was tried; others take longer.
+numba by itself does so with every function, although only the copy in the kernel ever runs, and again at
+every level of calls above it. Here parts keep unoptimised IR until a kernel links them, and skip compiler
+passes for features that no part uses (closures, `with`, array expressions, literal unrolling).
 """
 
-from typing import Any, ClassVar
+from typing import Any
 
-from numba import version_info
-from numba.core import codegen, compiler, typed_passes, untyped_passes
-from numba.core.compiler_machinery import PassManager
-
-TRIED = ((0, 60), (0, 68))
-
-_STEPS = (
-    untyped_passes.TranslateByteCode,
-    untyped_passes.FixupArgs,
-    untyped_passes.IRProcessing,
-    untyped_passes.GenericRewrites,
-    untyped_passes.ReconstructSSA,
-    typed_passes.NopythonTypeInference,
-    typed_passes.PreLowerStripPhis,
-    typed_passes.IRLegalization,
-    typed_passes.NativeLowering,
-    typed_passes.NoPythonBackend,
-)
+from . import simd as simd  # which decides about vectors first
+from . import switches
 
 
-class _PartLibrary(codegen.JITCodeLibrary):
-    """The code of one part."""
-
-    def _optimize_functions(self, ll_module: Any) -> None:
-        """Not yet."""
-
-    def finalize(self) -> None:
-        """No machine code either."""
-        self._finalized = True
-
-    @property
-    def codegen(self) -> Any:
-        """Who is told about Python objects that the machine code deals with."""
-        return self
-
-    def set_env(self, name: str, environment: Any) -> None:
-        """There is no machine code, and parts deal with none."""
-
-    def _get_module_for_linking(self) -> Any:
-        """The code of the part and of all that it calls: a kernel asks for it."""
-        module = self._alone().clone()
-        for other in self._below({}).values():
-            module.link_in(other, preserve=True)
-        return module
-
-    def _alone(self) -> Any:
-        return super()._get_module_for_linking()
-
-    def _below(self, found: dict[Any, Any]) -> dict[Any, Any]:  # INOUT found
-        for library in self._linking_libraries:
-            if library in found:
-                continue
-            if isinstance(library, _PartLibrary):
-                found[library] = library._alone()
-                library._below(found)
-            else:
-                found[library] = library._get_module_for_linking()
-        return found
-
-
-class _SharedFlags(compiler.Flags):
-    """Compared ten thousand times, so equal ones are the same: that is all there is to ask."""
-
-    __slots__ = ()
-    __eq__ = object.__eq__
-    __hash__ = object.__hash__
-
-
-class _PartFlags(compiler.Flags):
-    __slots__ = ()
-    _shared: ClassVar[dict[str, _SharedFlags]] = {}
-
-    def copy(self) -> Any:
-        """What numba looks at while it compiles the part."""
-        return self._shared.setdefault(repr(self), _SharedFlags(self))
-
-
-class _PartCompiler(compiler.CompilerBase):
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self.state.flags = _PartFlags(self.state.flags)
-
-    def define_pipelines(self) -> Any:
-        state = self.state
-        state.library = _PartLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
-        steps = PassManager("part")
-        for step in _STEPS:
-            steps.add_pass(step, step.name())
-        steps.finalize()
-        return [steps]
-
-
-def how_to_compile_parts(version: tuple[int, int] = version_info.short) -> dict[str, Any]:
+def part_options() -> dict[str, Any]:
     """Options for `njit`."""
-    earliest, latest = TRIED
-    return {"pipeline_class": _PartCompiler} if earliest <= version <= latest else {}
+    # Without SIMD types the parts need the passes that are skipped here.
+    if switches.is_on("linking") and switches.is_on("simd"):
+        with switches.attempt("linking"):
+            from .part_compiler import PartCompiler
+
+            return {"pipeline_class": PartCompiler}
+    return {}
