@@ -156,7 +156,7 @@ def test_a_column_that_dominates_is_pointed_out(folder, X, call):
     write_csv(folder / "x.csv", X)
     from typer.testing import CliRunner
 
-    from everclust.cli.stream import app
+    from everclust.cli.app import app
 
     def warnings(*arguments):
         return CliRunner().invoke(app, ["fit", "x.csv", "--id", "name", "--label", "kind", *arguments]).stderr

@@ -75,7 +75,7 @@ def test_a_broken_checkpoint_is_passed_over(damage, fit, folder, call, points):
         (newest / "position.json").write_text(text.replace('\\"rows\\": 2000', '\\"rows\\": 1999'))
     from typer.testing import CliRunner
 
-    from everclust.cli.stream import app
+    from everclust.cli.app import app
 
     words = ["fit", points, "-m", "m", *COLUMNS, "--checkpoint", "kept", "--every", 500, "--block", 100]
     done = CliRunner().invoke(app, [*map(str, words), "-p", "p.csv"])

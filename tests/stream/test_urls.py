@@ -159,7 +159,7 @@ def sentence_or_record(sentence, *words):
         return sentence(*words, code=5)
     from typer.testing import CliRunner
 
-    from everclust.cli.stream import app
+    from everclust.cli.app import app
 
     result = CliRunner().invoke(app, [str(word) for word in words])
     assert result.exit_code == 5

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from everclust import IDAT
-from everclust.cli.stream import app
+from everclust.cli.app import app
 from everclust.stream import run as run_module
 
 RENAMES = (

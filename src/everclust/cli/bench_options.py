@@ -7,8 +7,7 @@ from typing import Annotated
 
 from typer import Option
 
-from ..benchmark.run.plan import PAPER_SEEDS, PAPER_SHUFFLES
-from ..benchmark.run.tuning import LIMIT_SECONDS, TRIALS
+from ..benchmark.defaults import LIMIT_SECONDS, PAPER_SEEDS, PAPER_SHUFFLES, TRIALS
 
 
 @dataclass

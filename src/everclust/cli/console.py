@@ -1,4 +1,4 @@
-"""How the stream commands speak: results, warnings, what is wrong, and the code with which they leave."""
+"""Console output and exit codes of the command line."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ import errno
 import json
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NoReturn
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
-from rich.console import Console
 
 from ..stream.batch import UnreachableError, UnwritableError
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 WRONG, USAGE, MISSING_EXTRA, UNWRITABLE, UNREACHABLE = 1, 2, 3, 4, 5
 SIGNALLED = 128
@@ -31,7 +34,13 @@ class Screen:
 
     def __init__(self, as_json: bool, stdout_taken: bool = False) -> None:
         self.as_json, self.stdout_taken = as_json, stdout_taken
-        self.err = Console(stderr=True, soft_wrap=True, highlight=False)
+
+    @cached_property
+    def err(self) -> Console:
+        """Standard error for people."""
+        from rich.console import Console
+
+        return Console(stderr=True, soft_wrap=True, highlight=False)
 
     def warn(self, sentence: str) -> None:
         """Something to know that stops nothing."""
@@ -57,11 +66,24 @@ class Screen:
 
 
 @contextmanager
-def told(screen: Screen) -> Iterator[None]:
-    """Tell in one sentence what is wrong, and leave with the code for it."""
+def told(screen: Screen, *errors: type[Exception], stopped: str = "Stopped.") -> Iterator[None]:
+    """Print an error as one sentence and exit with its code.
+
+    Parameters
+    ----------
+    screen : Screen
+    *errors : exception types
+        Errors besides `ValueError` and `OSError` whose message is a sentence for users.
+    stopped : str
+        What to print on Ctrl-C.
+    """
     try:
         yield
-    except BrokenPipeError:  # whoever read the answers has enough
+    except KeyboardInterrupt:
+        _leave(screen, stopped, SIGNALLED + signal.SIGINT)
+    except errors as error:
+        _leave(screen, error, WRONG)
+    except BrokenPipeError:  # the reader of the answers, such as `head`, has enough
         sys.stderr.close()
         raise typer.Exit(0) from None
     except ImportError as error:
@@ -104,3 +126,29 @@ def leave_if_stopped(number: int) -> None:
     """Leave with the code of a signal, if there was one."""
     if number:
         raise typer.Exit(SIGNALLED + number)
+
+
+def lines(record: dict[str, Any]) -> str:
+    """A record as text, one line for each field."""
+    width = max(map(len, record)) + 2
+    return "\n".join(f"{name:{width}}{_shown(value)}" for name, value in record.items())
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def print_table(heads: Sequence[str], rows: Iterable[Sequence[str]], unbroken: Sequence[str] = ()) -> None:
+    """Print a table on standard output. Cells of `unbroken` columns are never wrapped."""
+    from rich.box import SIMPLE
+    from rich.console import Console
+    from rich.table import Column, Table
+
+    table = Table(*(Column(head, no_wrap=head in unbroken) for head in heads), box=SIMPLE)
+    for row in rows:
+        table.add_row(*row)
+    Console().print(table)

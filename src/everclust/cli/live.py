@@ -1,24 +1,20 @@
-"""The command line: a stream that is learnt while somebody watches."""
+"""The command `live`: a page in the browser that shows a model while it learns."""
 
 from __future__ import annotations
 
 import time
 import webbrowser
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
-from ..estimators.idat import IDAT
-from ..live_page.control import Control
-from ..live_page.page import LivePage
-from ..live_page.throttle import Pace, PacedSource
-from ..live_page.watcher import Watcher
-from ..stream.job import Run
-from ..stream.resume import resume
-from ..stream.run import run
 from . import options as options
 from .console import Screen, leave_if_stopped, stoppable, told
 from .option_groups import spelt_out
-from .progress import result_of
-from .setup import checkpointed, job_of, loaded_if_there, refuse_to_forget
+
+if TYPE_CHECKING:
+    from ..live_page.control import Control
+    from ..live_page.page import LivePage
+    from ..stream.job import Run
 
 
 @spelt_out
@@ -37,6 +33,10 @@ def live(
     """Learn a stream and show it on a page in the browser, where it can be paused and stepped through."""
     screen = Screen(json)
     with told(screen):
+        from ..estimators.idat import IDAT
+        from ..stream.resume import resume
+        from .setup import checkpointed, job_of, loaded_if_there, refuse_to_forget
+
         known = loaded_if_there(model)
         job = job_of(known or IDAT(**asdict(modes)), source, reading, options.Stretch(follow, limit))
         job.model_path = model
@@ -49,6 +49,11 @@ def live(
 
 
 def _page(job: Run, showing: options.Showing) -> LivePage:
+    from ..live_page.control import Control
+    from ..live_page.page import LivePage
+    from ..live_page.throttle import Pace, PacedSource
+    from ..live_page.watcher import Watcher
+
     at_once = job.source.endless if showing.wait is None else not showing.wait
     watcher = Watcher(job.model, lambda: job.columns.features)
     pace = Pace(showing.speed, None if at_once else watcher.first_viewer)
@@ -65,6 +70,9 @@ def _announce(page: LivePage, screen: Screen, open_page: bool) -> None:
 
 
 def _learn(job: Run, control: Control, screen: Screen, stay: bool) -> None:
+    from ..stream.run import run
+    from .progress import result_of
+
     with stoppable() as stopped:
         job.should_stop = lambda: bool(stopped())
         summary = run(job)

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
-from ..stream.job import BLOCK, EVERY
+from ..stream.defaults import BLOCK, EVERY
 
 _data, _running, _results, _page = (
     partial(Option, rich_help_panel=panel) for panel in ("Data", "Running", "Results", "Page")

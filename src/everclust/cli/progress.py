@@ -5,15 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from ..stream.blocks import Block
 from ..stream.job import Run, Summary
 from ..text import quantity
 from .console import Screen
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 PAUSE = 0.1  # seconds between two looks at how far it is
 
@@ -24,6 +26,8 @@ def progress(screen: Screen) -> Iterator[Callable[[Run, Block], None]]:
     if screen.as_json or not screen.err.is_terminal:
         yield lambda job, block: None
         return
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
     columns = BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), TimeRemainingColumn()
     with Progress(*columns, console=screen.err, transient=True) as display:
         yield ProgressLine(display)

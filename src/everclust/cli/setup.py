@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import typer
 
 from ..estimators.idat import IDAT, load
 from ..stream.batch import StreamError
-from ..stream.blocks import Block
+from ..stream.blocks import Block, blocks
 from ..stream.checkpoint import Checkpoints
 from ..stream.columns import Columns
 from ..stream.job import Run, Summary, let_go
@@ -73,6 +74,21 @@ def job_of(model: IDAT, url: str, reading: Reading, stretch: Stretch, id: str | 
         limit=stretch.limit,
         idle=stretch.idle,
     )
+
+
+def first_rows(model: IDAT, url: str, n_rows: int, reading: Reading, id: str | None) -> np.ndarray:
+    """The first complete rows of a source."""
+    columns = columns_for(model, reading, id)
+    source = open_source(url, columns, format=reading.format, header=reading.header)
+    parts: list[np.ndarray] = []
+    with closing(source):
+        for block in blocks(source, columns, None, n_rows, whole=False):
+            parts += [] if block is None else [block.X]
+            if sum(map(len, parts)) >= n_rows:
+                break
+    if not parts:
+        raise StreamError(f"{without_password(url)} has no rows to draw.")
+    return np.concatenate(parts)[:n_rows]
 
 
 def add_results(job: Run, results: Results) -> None:

@@ -1,69 +1,18 @@
-"""The command line: learning and answering streams."""
+"""Commands that learn and answer streams: fit, update, watch, predict, score."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from ..estimators.idat import IDAT
-from ..stream.job import Run, Summary
-from ..stream.resume import resume
-from ..stream.sinks.events import open_event_sink
-from ..stream.sinks.rows import open_sink
-from ..version import __version__
-from . import model as model_commands
 from . import options as options
-from .bench import bench
-from .console import EXIT_CODES, Screen, told
-from .dominance import Dominance
+from .console import Screen, lines, told
 from .option_groups import spelt_out
-from .progress import Sentences
-from .scoring import Tally
-from .setup import (
-    add_results,
-    carry_out,
-    checkpointed,
-    heads_of,
-    job_of,
-    loaded,
-    loaded_if_there,
-    refuse_to_forget,
-    refuse_to_replace,
-)
 
-HELP = f"""
-**Clustering of data that keeps arriving.** Nothing to tune, nothing forgotten.
-
-- `everclust fit points.csv --model m.everclust`
-- `everclust update 'logs/*.parquet' -m m.everclust --checkpoint saved`
-- `everclust predict new.csv -m m.everclust --id name > clusters.csv`
-- `everclust watch kafka://localhost/readings -m m.everclust`
-
-{EXIT_CODES}
-"""
-
-app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="markdown")
+if TYPE_CHECKING:
+    from ..stream.job import Run, Summary
 
 
-def _say_version(asked: bool) -> None:
-    if asked:
-        typer.echo(f"everclust {__version__}")
-        raise typer.Exit
-
-
-@app.callback(help=HELP)
-def everclust(
-    version: Annotated[
-        bool,
-        typer.Option("--version", callback=_say_version, is_eager=True, help="Show the version and leave."),
-    ] = False,
-) -> None:
-    """The commands follow."""
-
-
-@app.command()
 @spelt_out
 def fit(
     source: options.SourceUrl,
@@ -81,6 +30,11 @@ def fit(
     """Learn a new model from a stream."""
     screen = Screen(json, results.take_stdout)
     with told(screen):
+        from ..estimators.idat import IDAT
+        from ..stream.resume import resume
+        from .dominance import Dominance
+        from .setup import add_results, carry_out, checkpointed, job_of, refuse_to_replace
+
         job = job_of(IDAT(**asdict(modes)), source, reading, stretch, id)
         job.model_path = model
         add_results(job, results)
@@ -91,7 +45,6 @@ def fit(
             carry_out(job, screen, Dominance(screen.warn) if is_new and modes.metric == "euclidean" else None)
 
 
-@app.command()
 @spelt_out
 def update(
     source: options.SourceUrl,
@@ -107,6 +60,9 @@ def update(
     """Go on learning with a model; columns are matched by name."""
     screen = Screen(json, results.take_stdout)
     with told(screen):
+        from ..stream.resume import resume
+        from .setup import add_results, carry_out, checkpointed, job_of, loaded, refuse_to_forget
+
         known = loaded(model)
         job = job_of(known, source, reading, stretch, id)
         job.model_path = model
@@ -117,7 +73,6 @@ def update(
             carry_out(job, screen)
 
 
-@app.command()
 @spelt_out
 def watch(
     source: options.SourceUrl,
@@ -131,6 +86,12 @@ def watch(
     """Learn a stream and say what happens to the clusters, as it happens."""
     screen = Screen(json, stdout_taken=True)
     with told(screen):
+        from ..estimators.idat import IDAT
+        from ..stream.resume import resume
+        from ..stream.sinks.events import open_event_sink
+        from .progress import Sentences
+        from .setup import carry_out, checkpointed, job_of, loaded_if_there, refuse_to_forget
+
         known = loaded_if_there(model)
         job = job_of(known or IDAT(), source, reading, stretch)
         job.model_path = model
@@ -141,7 +102,6 @@ def watch(
             carry_out(job, screen)
 
 
-@app.command()
 @spelt_out
 def predict(
     source: options.SourceUrl,
@@ -158,6 +118,10 @@ def predict(
     """Say which cluster each row belongs to. The model does not change."""
     screen = Screen(json, out == "-")
     with told(screen):
+        from ..stream.resume import resume
+        from ..stream.sinks.rows import open_sink
+        from .setup import carry_out, checkpointed, heads_of, job_of, loaded
+
         job = job_of(loaded(model), source, reading, stretch, id)
         job.learns, job.similarity = False, similarity
         heads = [*heads_of(job), *(["similarity"] if similarity else [])]
@@ -167,7 +131,6 @@ def predict(
             carry_out(job, screen)
 
 
-@app.command()
 @spelt_out
 def score(
     source: options.SourceUrl,
@@ -180,6 +143,9 @@ def score(
     """Measure how well a model knows a stream, and, with --label, how well its clusters agree with it."""
     screen = Screen(json)
     with told(screen):
+        from .scoring import Tally
+        from .setup import carry_out, job_of, loaded
+
         known = loaded(model)
         job = job_of(known, source, reading, stretch)
         job.learns = False
@@ -187,13 +153,6 @@ def score(
 
         def tell(job: Run, summary: Summary) -> tuple[dict[str, Any], str]:
             record = {"rows": summary.rows, "skipped": summary.skipped, **tally.result()}
-            return record, model_commands.lines(record)
+            return record, lines(record)
 
         carry_out(job, screen, tally, tell)
-
-
-app.command(name="info")(model_commands.info)
-app.command(name="report")(model_commands.report)
-app.command(name="plot")(model_commands.plot)
-app.command(name="export")(model_commands.export)
-app.add_typer(bench, name="bench")

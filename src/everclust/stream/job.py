@@ -12,11 +12,9 @@ from .batch import Position, Source
 from .blocks import Block
 from .checkpoint import Checkpoints
 from .columns import Columns
+from .defaults import BLOCK, EVERY
 from .sinks.events import EventSink
 from .sinks.rows import RowSink
-
-BLOCK = 1_000  # rows that are learnt, and then answered, together
-EVERY = 10_000  # rows between two checkpoints
 
 
 class Summary(NamedTuple):

@@ -17,6 +17,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from ..data.datasets import data_folder
+from ..defaults import LIMIT_SECONDS, TRIALS
 from .baselines import paper_parameters
 from .isolation import Limits
 from .jobs import Job, Result, written
@@ -24,8 +25,6 @@ from .registry import Range, algorithm_called
 from .runner import results
 from .store import Store
 
-TRIALS = 25
-LIMIT_SECONDS = 12 * 3600.0
 START_TRIALS = 4  # at random, before the sampler begins to learn
 RUNS = range(10)
 SEED = 0
