@@ -14,6 +14,7 @@ from ..text import quantity
 from . import bench_options as options
 from .console import Screen, print_table, told
 from .option_groups import spelt_out
+from .options import split_names
 
 if TYPE_CHECKING:
     from ..benchmark.run.jobs import Job, Result
@@ -52,9 +53,9 @@ def run(
             take_in(file)
         names = wanted.in_full()
         planned = plan(
-            _split(names.algorithms),
-            _split(names.datasets),
-            _split(names.settings),
+            split_names(*names.algorithms),
+            split_names(*names.datasets),
+            split_names(*names.settings),
             names.seeds,
             shuffles=names.shuffles,
         )
@@ -119,7 +120,7 @@ def fetch(
         from ..benchmark.data.fetch import fetch as fetch_data_set
         from ..benchmark.run.plan import fetchable
 
-        for name in fetchable(_split(names)):
+        for name in fetchable(split_names(*names)):
             typer.echo(f"{name}: {fetch_data_set(name, progress=progress)}")
 
 
@@ -155,10 +156,6 @@ def _told(screen: Screen) -> Iterator[None]:
 
     with told(screen, DataSetError, StoreError, stopped="Stopped; the same command continues from here."):
         yield
-
-
-def _split(names: list[str]) -> list[str]:
-    return [name for text in names for name in text.split(",") if name]
 
 
 @contextmanager

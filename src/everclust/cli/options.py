@@ -148,3 +148,8 @@ class Showing:
     ] = "127.0.0.1"
     port: Annotated[int, _page("--port", min=0, max=65535, help="Port; a free one by default.")] = 0
     open_page: Annotated[bool, _page("--open", help="Open the page in the browser.")] = False
+
+
+def split_names(*texts: str | None) -> list[str]:
+    """The names in texts such as `a,b,c`."""
+    return [name.strip() for text in texts for name in (text or "").split(",") if name.strip()]

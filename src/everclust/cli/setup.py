@@ -23,7 +23,7 @@ from ..stream.sources import open_source
 from ..stream.urls import without_password
 from ..text import quantity
 from .console import Screen, leave_if_stopped, stoppable
-from .options import Keeping, Reading, Results, Stretch
+from .options import Keeping, Reading, Results, Stretch, split_names
 from .progress import progress, result_of
 
 UNANSWERED_BLOCK = 8_192  # rows learnt at once when nobody waits for answers
@@ -47,18 +47,14 @@ def columns_for(model: IDAT, reading: Reading, id: str | None = None) -> Columns
         raise typer.BadParameter(f"--missing is {reading.missing!r}, but it must be skip or error.")
     names = getattr(model, "feature_names_in_", None)
     return Columns(
-        _split(reading.columns) or None,
-        exclude=_split(reading.exclude),
+        split_names(reading.columns) or None,
+        exclude=split_names(reading.exclude),
         label=reading.label,
         id=id,
         expected=None if names is None else [str(name) for name in names],
         width=getattr(model, "n_features_in_", None),
         missing=reading.missing,
     )
-
-
-def _split(names: str | None) -> list[str]:
-    return [name.strip() for name in (names or "").split(",") if name.strip()]
 
 
 def job_of(model: IDAT, url: str, reading: Reading, stretch: Stretch, id: str | None = None) -> Run:
