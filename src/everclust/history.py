@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .estimators.idat import IDAT
+from .optional import require
 from .text import quantity
 
 if TYPE_CHECKING:
@@ -64,10 +65,7 @@ class History:
         -------
         frame : pandas.DataFrame
         """
-        try:
-            import pandas
-        except ImportError:
-            raise ImportError("to_frame needs pandas: pip install pandas") from None
+        pandas = require("pandas", extra="report", purpose="tables of a history")
         return pandas.DataFrame({name: getattr(self, name) for name in _COLUMNS})
 
     def __len__(self) -> int:

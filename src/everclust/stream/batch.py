@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from ..optional import require
+
 if TYPE_CHECKING:
     import pyarrow
 
@@ -33,7 +35,7 @@ class Batch(NamedTuple):
 
 def nothing(position: Position = None) -> Batch:
     """No rows: nothing came for a moment."""
-    return Batch(pyarrow_or_hint().table({}), lambda n_rows: position)
+    return Batch(import_pyarrow().table({}), lambda n_rows: position)
 
 
 class Source(Protocol):
@@ -59,10 +61,7 @@ class Source(Protocol):
         """Let go of files and connections."""
 
 
-def pyarrow_or_hint() -> Any:
-    """The package pyarrow, or how to get it."""
-    try:
-        import pyarrow
-    except ImportError:
-        raise ImportError("streams need pyarrow: pip install 'everclust[cli]'") from None
-    return pyarrow
+def import_pyarrow(submodule: str = "") -> Any:
+    """The package pyarrow, or one of its submodules."""
+    module = f"pyarrow.{submodule}" if submodule else "pyarrow"
+    return require(module, extra="cli", purpose="streams")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..text import quantity
-from .batch import StreamError, pyarrow_or_hint
+from .batch import StreamError, import_pyarrow
 
 if TYPE_CHECKING:
     import pyarrow
@@ -176,7 +176,7 @@ class MissingValueError(StreamError):
 
 def is_number(type_: Any) -> bool:
     """Can distances be computed from it? A column in which nothing has come yet may become one."""
-    types = pyarrow_or_hint().types
+    types = import_pyarrow().types
     return bool(
         types.is_integer(type_)
         or types.is_floating(type_)
@@ -188,7 +188,7 @@ def is_number(type_: Any) -> bool:
 
 def _numbers(table: pyarrow.Table, name: str) -> np.ndarray:
     """A column as float64, missing values as NaN."""
-    arrow = pyarrow_or_hint()
+    arrow = import_pyarrow()
     if name not in table.column_names:
         return np.full(table.num_rows, np.nan)
     column = table.column(name)

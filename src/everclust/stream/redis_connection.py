@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..optional import require
 from .batch import StreamError, UnreachableError
 from .urls import Address, address_of
 
@@ -16,12 +17,10 @@ def connect(url: str, options: tuple[str, ...] = ()) -> tuple[Any, Address]:
     No command is sent again by itself: entries that were delivered to a connection which broke would be
     passed over.
     """
-    try:
-        import redis
-        from redis.backoff import NoBackoff
-        from redis.retry import Retry
-    except ImportError:
-        raise ImportError("redis:// needs redis: pip install 'everclust[redis]'") from None
+    redis = require("redis", extra="redis", purpose="redis://")
+    from redis.backoff import NoBackoff
+    from redis.retry import Retry
+
     address = address_of(url, 6379, "stream", ("db", *options))
     host, port = address.only_host()
     database = address.options.get("db", "0")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..estimators.idat import IDAT
+from ..optional import require
 from ..stream.batch import StreamError
 from ..stream.write_file import write_file
 
@@ -56,10 +57,7 @@ def _names(model: IDAT) -> list[str]:
 
 
 def _graphml(model: IDAT, path: Path) -> dict[Path, bytes]:
-    try:
-        import networkx
-    except ImportError:
-        raise ImportError("GraphML needs networkx: pip install 'everclust[graph]'") from None
+    networkx = require("networkx", extra="graph", purpose="GraphML")
     graph = networkx.Graph()
     graph.add_nodes_from((node.pop("node"), node) for node in nodes(model))
     graph.add_edges_from(model.edges_.tolist())

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import resample
 
 from ..estimators.idat import IDAT
+from ..optional import require
 from .palette import GREY, colours_of, paler
 from .projection import USAGE, project
 
@@ -21,11 +22,7 @@ HOLLOW: dict[str, Any] = {"facecolors": "none", "edgecolors": [GREY]}
 
 def pyplot() -> Any:
     """matplotlib.pyplot, or how to get it."""
-    try:
-        import matplotlib.pyplot
-    except ImportError:
-        raise ImportError("plots need matplotlib: pip install 'everclust[plot]'") from None
-    return matplotlib.pyplot
+    return require("matplotlib.pyplot", extra="plot", purpose="plots")
 
 
 class TopologyDisplay:

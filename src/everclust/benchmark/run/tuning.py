@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from joblib import effective_n_jobs
 
+from ...optional import require
 from ..data.datasets import data_folder
 from ..defaults import LIMIT_SECONDS, TRIALS
 from .baselines import paper_parameters
@@ -100,10 +101,7 @@ def search(
 
 
 def _optuna() -> Any:
-    try:
-        import optuna
-    except ImportError:
-        raise ImportError("Tuning needs Optuna: pip install 'everclust[bench]'") from None
+    optuna = require("optuna", extra="bench", purpose="tuning")
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     return optuna
 

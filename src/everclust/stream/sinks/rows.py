@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from ..batch import StreamError, pyarrow_or_hint
+from ..batch import StreamError, import_pyarrow
 from ..write_file import write_file
 from .append_file import GrowingFile
 
@@ -138,8 +138,7 @@ class ParquetSink:
         self.collected.rewind(mark)
 
     def _take_apart(self) -> None:
-        from pyarrow import parquet
-
+        parquet = import_pyarrow("parquet")
         again = TextSink(str(self.spool), CsvRows(self.heads))
         again.rewind(None)
         with parquet.ParquetFile(self.path) as file:
@@ -154,14 +153,12 @@ class ParquetSink:
     def finish(self) -> None:
         """Write the Parquet file from what was collected."""
         self.collected.finish()
-        pyarrow_or_hint()
-        from pyarrow import BufferOutputStream, csv, float64, int64, parquet, string
-
-        kinds = {"cluster": int64(), "row": int64(), "similarity": float64()}
-        types = csv.ConvertOptions(column_types={head: kinds.get(head, string()) for head in self.heads})
-        out = BufferOutputStream()
+        arrow, csv, parquet = import_pyarrow(), import_pyarrow("csv"), import_pyarrow("parquet")
+        kinds = {"cluster": arrow.int64(), "row": arrow.int64(), "similarity": arrow.float64()}
+        types = {head: kinds.get(head, arrow.string()) for head in self.heads}
+        out = arrow.BufferOutputStream()
         with (
-            csv.open_csv(self.spool, convert_options=types) as reader,
+            csv.open_csv(self.spool, convert_options=csv.ConvertOptions(column_types=types)) as reader,
             parquet.ParquetWriter(out, reader.schema) as writer,
         ):
             for batch in reader:

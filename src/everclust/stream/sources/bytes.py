@@ -7,7 +7,7 @@ import select
 from pathlib import Path
 from typing import Any, Protocol
 
-from ..batch import pyarrow_or_hint
+from ..batch import import_pyarrow
 
 PIECE = 2**20  # bytes read at a time
 COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")
@@ -31,7 +31,7 @@ class FileBytes:
 
     def __init__(self, path: Path) -> None:
         self.path, self._plain = path, path.suffix not in COMPRESSED
-        self._file = pyarrow_or_hint().input_stream(str(path)) if not self._plain else path.open("rb")
+        self._file = import_pyarrow().input_stream(str(path)) if not self._plain else path.open("rb")
 
     def skip(self, n_bytes: int) -> bool:
         """Plain files are entered in the middle, compressed ones read up to there."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
+from ...optional import require
 from ..batch import Batch, Position, StreamError, UnreachableError
 from ..columns import Columns
 from ..urls import Address, address_of
@@ -27,19 +28,16 @@ class KafkaTopic:
     named, endless, wants_checkpoint = True, True, False
 
     def __init__(self, url: str, columns: Columns) -> None:
-        try:
-            import confluent_kafka
-        except ImportError:
-            raise ImportError("kafka:// needs confluent-kafka: pip install 'everclust[kafka]'") from None
+        self.kafka = require("confluent_kafka", extra="kafka", purpose="kafka://")
         address = address_of(url, 9092, "topic", ("group", "from"), dotted=True)
-        self.kafka, self.columns = confluent_kafka, columns
+        self.columns = columns
         self.url, self.topic = address.shown, address.name
         self.group, self.from_latest = address.options.get("group"), address.from_latest
         self.trouble: str | None = None
         self.absence = Absence(self.url)
         try:
-            self.consumer = confluent_kafka.Consumer(self._settings(address))
-        except confluent_kafka.KafkaException as error:
+            self.consumer = self.kafka.Consumer(self._settings(address))
+        except self.kafka.KafkaException as error:
             raise StreamError(f"{self.url} has a setting that cannot be: {error.args[0].str()}.") from None
 
     def _settings(self, address: Address) -> dict[str, Any]:

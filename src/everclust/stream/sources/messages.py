@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..batch import pyarrow_or_hint
+from ..batch import import_pyarrow
 from ..columns import Columns
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def row_of(body: bytes | str) -> dict[str, Any]:
 
 def table_of(rows: Sequence[dict[str, Any]], columns: Columns) -> pyarrow.Table:
     """Rows as a table; what is not a number is missing, once it is settled that it should be one."""
-    arrow = pyarrow_or_hint()
+    arrow = import_pyarrow()
     if columns.features is None:
         widest = max(range(len(rows)), key=lambda k: len(rows[k]), default=None)
         names = [] if widest is None else list(rows[widest])

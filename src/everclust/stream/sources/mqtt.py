@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+from ...optional import require
 from ..batch import Batch, Position, StreamError, UnreachableError
 from ..columns import Columns
 from ..urls import address_of
@@ -28,11 +29,7 @@ class MqttTopic:
     named, endless = True, True
 
     def __init__(self, url: str, columns: Columns) -> None:
-        try:
-            from paho.mqtt import client as paho
-            from paho.mqtt.enums import CallbackAPIVersion
-        except ImportError:
-            raise ImportError("mqtt:// needs paho-mqtt: pip install 'everclust[mqtt]'") from None
+        paho = require("paho.mqtt.client", extra="mqtt", purpose="mqtt://")
         is_secure = url.startswith("mqtts")
         address = address_of(url, 8883 if is_secure else 1883, "topic", ("client", "sequence"))
         self.columns, self.url, self.topic = columns, address.shown, address.name
@@ -42,7 +39,7 @@ class MqttTopic:
         self.n_new, self.latest = 0, time.monotonic()
         self.session = secrets.token_hex(4)  # numbers here mean nothing to a run that goes on
         self.client: Any = paho.Client(
-            CallbackAPIVersion.VERSION2,
+            paho.CallbackAPIVersion.VERSION2,
             client_id=address.options.get("client", f"everclust-{self.topic}"),
             clean_session=False,
             manual_ack=True,

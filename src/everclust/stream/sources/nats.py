@@ -8,6 +8,7 @@ from collections.abc import Coroutine, Iterator
 from contextlib import suppress
 from typing import Any
 
+from ...optional import require
 from ..batch import Batch, Position, StreamError, UnreachableError
 from ..columns import Columns
 from ..urls import address_of
@@ -28,10 +29,7 @@ class JetStream:
     named, endless, wants_checkpoint = True, True, False
 
     def __init__(self, url: str, columns: Columns) -> None:
-        try:
-            import nats  # noqa: F401
-        except ImportError:
-            raise ImportError("nats:// needs nats-py: pip install 'everclust[nats]'") from None
+        require("nats", extra="nats", purpose="nats://")
         self.address = address_of(url, 4222, "stream", ("subject", "from"))
         self.columns, self.url, self.stream = columns, self.address.shown, self.address.name
         self.subject, self.from_latest = self.address.options.get("subject", ""), self.address.from_latest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..batch import StreamError, pyarrow_or_hint
+from ..batch import StreamError, import_pyarrow
 from ..columns import Columns, is_number, listed
 
 if TYPE_CHECKING:
@@ -17,18 +17,16 @@ class Separated:
     """CSV and TSV. Types are settled by the first piece; what is carried along stays text."""
 
     def __init__(self, columns: Columns, delimiter: str, header: bool | None) -> None:
-        from pyarrow import csv
-
-        self.csv, self.columns, self.has_heading = csv, columns, header is not False
+        self.csv, self.columns, self.has_heading = import_pyarrow("csv"), columns, header is not False
         self.is_sure = header is not None
-        self.parsing = csv.ParseOptions(delimiter=delimiter)
+        self.parsing = self.csv.ParseOptions(delimiter=delimiter)
         self.names: list[str] = []
         self.types: dict[str, Any] | None = None
 
     def take_heading(self, line: bytes) -> None:
         """Read the names of the columns."""
         if self.has_heading:
-            heading = self.csv.read_csv(pyarrow_or_hint().py_buffer(line), parse_options=self.parsing)
+            heading = self.csv.read_csv(import_pyarrow().py_buffer(line), parse_options=self.parsing)
             self.names = [name.removeprefix("\ufeff") for name in heading.column_names]
             if not self.is_sure and not self.columns.mentions(self.names):
                 self._refuse_numbers()
@@ -43,7 +41,7 @@ class Separated:
 
     def parse(self, text: bytes) -> pyarrow.Table:
         """Whole lines as a table."""
-        arrow = pyarrow_or_hint()
+        arrow = import_pyarrow()
         if not text.strip():
             return arrow.table({})
         if not self.names:
@@ -56,7 +54,7 @@ class Separated:
         return self._read(text, self.types, list(self.types or {}))
 
     def _settle(self, schema: pyarrow.Schema) -> None:
-        arrow = pyarrow_or_hint()
+        arrow = import_pyarrow()
         features = self.columns.settle(schema, self.has_heading)
         self.types = {name: arrow.string() for name in self.columns.carried}
         for name in features:
@@ -66,7 +64,7 @@ class Separated:
     def _read(self, text: bytes, types: Any, include: list[str] | None = None) -> pyarrow.Table:
         reading = self.csv.ReadOptions(column_names=self.names, block_size=len(text) + 1, use_threads=False)
         converting = self.csv.ConvertOptions(column_types=types, include_columns=include or None)
-        buffer = pyarrow_or_hint().py_buffer(text)
+        buffer = import_pyarrow().py_buffer(text)
         return self.csv.read_csv(buffer, reading, self.parsing, converting)
 
 
@@ -76,9 +74,7 @@ class JsonLines:
     has_heading = False
 
     def __init__(self, columns: Columns) -> None:
-        from pyarrow import json
-
-        self.json, self.columns = json, columns
+        self.json, self.columns = import_pyarrow("json"), columns
         self.schema: pyarrow.Schema | None = None
 
     def take_heading(self, line: bytes) -> None:
@@ -86,7 +82,7 @@ class JsonLines:
 
     def parse(self, text: bytes) -> pyarrow.Table:
         """Whole lines as a table."""
-        arrow = pyarrow_or_hint()
+        arrow = import_pyarrow()
         if not text.strip():
             return arrow.table({})
         if self.schema is None:
@@ -103,11 +99,11 @@ class JsonLines:
 
     def _read(self, text: bytes, parsing: Any) -> pyarrow.Table:
         reading = self.json.ReadOptions(block_size=len(text) + 1, use_threads=False)
-        return self.json.read_json(pyarrow_or_hint().py_buffer(text), reading, parsing)
+        return self.json.read_json(import_pyarrow().py_buffer(text), reading, parsing)
 
 
 def _becomes_float(kind: Any) -> bool:
-    return is_number(kind) and not pyarrow_or_hint().types.is_boolean(kind)
+    return is_number(kind) and not import_pyarrow().types.is_boolean(kind)
 
 
 def _is_numeral(text: str) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...text import quantity
-from ..batch import StreamError, pyarrow_or_hint
+from ..batch import StreamError, import_pyarrow
 
 if TYPE_CHECKING:
     import pyarrow
@@ -21,21 +21,19 @@ ROWS = 8_192  # read at a time
 
 def parquet_tables(path: Path, skip: int) -> Iterator[pyarrow.Table]:
     """Rows of a Parquet file, from the row group on in which the first one lies."""
-    pyarrow_or_hint()
-    from pyarrow import Table, parquet
-
-    with parquet.ParquetFile(path) as file:
+    arrow = import_pyarrow()
+    with import_pyarrow("parquet").ParquetFile(path) as file:
         sizes = [file.metadata.row_group(k).num_rows for k in range(file.num_row_groups)]
         first, skip = _enter(sizes, skip, path)
         for batch in file.iter_batches(ROWS, row_groups=list(range(first, len(sizes)))):
             dropped = min(skip, batch.num_rows)
             skip -= dropped
-            yield Table.from_batches([batch.slice(dropped)])
+            yield arrow.Table.from_batches([batch.slice(dropped)])
 
 
 def arrow_tables(path: Path, skip: int) -> Iterator[pyarrow.Table]:
     """Rows of an Arrow file, in the file or the stream format; the file is mapped, not read."""
-    arrow = pyarrow_or_hint()
+    arrow = import_pyarrow()
     with arrow.memory_map(str(path)) as memory:
         is_file = memory.read(6) == b"ARROW1"
         memory.seek(0)
@@ -78,7 +76,7 @@ def npz_tables(path: Path, skip: int) -> Iterator[pyarrow.Table]:
             n = min(ROWS, n_rows - start)
             table = _named(matrix.take(n))
             for name, member in beside.items():
-                table = table.append_column(name, pyarrow_or_hint().array(member.take(n)))
+                table = table.append_column(name, import_pyarrow().array(member.take(n)))
             yield table
 
 
@@ -125,7 +123,7 @@ def _the_matrix(members: dict[str, Member], path: Path) -> Member:
 
 
 def _named(rows: np.ndarray) -> pyarrow.Table:
-    arrow = pyarrow_or_hint()
+    arrow = import_pyarrow()
     if rows.dtype.kind not in "fiub":
         raise StreamError(f"The matrix holds {rows.dtype}, but distances need numbers; save it as float64.")
     rows = np.asarray(rows, np.float64)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ...text import quantity
-from ..batch import Batch, StreamError, pyarrow_or_hint
+from ..batch import Batch, StreamError, import_pyarrow
 from ..columns import Columns
 from .bytes import COMPRESSED, Bytes, FileBytes
 from .parsers import DELIMITERS, JsonLines, Separated
@@ -121,7 +121,7 @@ class TextReader:
             )
 
     def _parse(self, text: bytes) -> pyarrow.Table:
-        arrow = pyarrow_or_hint()
+        arrow = import_pyarrow()
         try:
             return self.parser.parse(text)
         except arrow.ArrowInvalid as error:
