@@ -114,10 +114,9 @@ def test_predict_writes_every_format(kind, points, X, call, folder):
     else:
         rows = [list(row.values()) for row in parquet.read_table(folder / "p.parquet").to_pylist()]
     model = load("m")
-    model.__dict__.pop("feature_names_in_")
     assert [row[0] for row in rows] == [f"r{i:05d}" for i in range(len(X))]
-    assert [int(row[1]) for row in rows] == model.predict(X).tolist()
-    assert [float(row[2]) for row in rows] == model.score_samples(X).tolist()
+    assert [int(row[1]) for row in rows] == model._predict_rows(X).tolist()
+    assert [float(row[2]) for row in rows] == model._score_rows(X).tolist()
     assert (folder / "m").read_bytes() == before
     assert not (folder / "p.parquet.part").exists()
 
@@ -208,6 +207,27 @@ def test_plot(points, call, folder, sentence):
     assert (folder / "full.png").read_bytes().startswith(b"\x89PNG")
     assert "component 1" in (folder / "bare.svg").read_text() or (folder / "bare.svg").stat().st_size > 1000
     assert "cannot be drawn" in sentence("plot", "m", "-o", "x.nonsense")
+
+
+def test_a_plot_names_its_axes(X, folder, call):
+    """With samples underneath as without."""
+    pytest.importorskip("matplotlib")
+    np.savetxt(folder / "x.csv", X[:, :2], delimiter=",", header="width,height", comments="")
+    call("fit", "x.csv", "-m", "m")
+    call("plot", "m", "-o", "bare.svg")
+    call("plot", "m", "x.csv", "-o", "full.svg")
+    for name in ("bare.svg", "full.svg"):
+        picture = (folder / name).read_text()
+        assert "<!-- width -->" in picture
+        assert "<!-- height -->" in picture
+
+
+def test_values_that_are_too_large_are_refused(folder, sentence, call):
+    (folder / "x.csv").write_text("a,b\n1,2\n3,-1e150\n")
+    said = sentence("fit", "x.csv", "-m", "m")
+    assert said.startswith("Column 'b' holds a value of magnitude 1e+150, but distances can only be computed")
+    (folder / "y.csv").write_text("a,b\n1,2\n3,1e140\n")
+    call("fit", "y.csv", "-m", "m")
 
 
 def test_export(points, call, folder, sentence):

@@ -104,11 +104,9 @@ def _drawn(known: IDAT, X: np.ndarray | None, out: Path) -> bytes:
     from ..stream.batch import StreamError
     from ..view.plots import TopologyDisplay, pyplot
 
-    names = known.__dict__.pop("feature_names_in_", None)  # the samples come as a bare array
-    if names is not None and X is None:
-        known.feature_names_in_ = names
     pyplot().switch_backend("agg")
-    display, picture = TopologyDisplay.from_estimator(known, X), io.BytesIO()
+    labels = None if X is None else known._predict_rows(X)
+    display, picture = TopologyDisplay._of(known, X, labels).plot(), io.BytesIO()
     try:
         display.figure_.savefig(picture, dpi=150, format=out.suffix.removeprefix(".") or None)
     except ValueError as error:

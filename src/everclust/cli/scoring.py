@@ -28,14 +28,14 @@ class Tally:
         """Look at some more rows."""
         if not len(block.X):
             return
-        similarity = job.model.score_samples(block.X)
+        similarity = job.model._score_rows(block.X)
         self.n += len(similarity)
         self.total += float(similarity.sum())
         self.least = min(self.least, float(similarity.min()))
         self.n_novel += int((similarity < self.vigilance).sum())
         if block.labels is not None:
             self.true.append(np.array([self.codes[label] for label in block.labels], np.int32))
-            self.found.append(job.model.predict(block.X))
+            self.found.append(job.model._predict_rows(block.X))
 
     def result(self) -> dict[str, Any]:
         """All measures."""

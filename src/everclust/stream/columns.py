@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..model.file import LARGEST
 from ..text import quantity
 from .batch import StreamError, import_pyarrow
 
@@ -158,7 +159,18 @@ class Columns:
             if self.missing == "error":
                 self._complain(X, int(np.argmin(complete)))
             X, table = X[kept], table.take(kept)
+        self._refuse_huge(X)
         return Rows(X, kept, _values(table, self.id), _values(table, self.label))
+
+    def _refuse_huge(self, X: np.ndarray) -> None:
+        if not len(X) or (X.max() <= LARGEST and X.min() >= -LARGEST):
+            return
+        row, k = np.unravel_index(np.argmax(np.abs(X)), X.shape)
+        assert self.features is not None
+        raise StreamError(
+            f"Column {self.features[k]!r} holds a value of magnitude {abs(X[row, k]):.3g}, but distances can "
+            f"only be computed up to {LARGEST:g}; rescale it."
+        )
 
     def _complain(self, X: np.ndarray, row: int) -> None:
         assert self.features is not None

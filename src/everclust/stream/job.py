@@ -34,8 +34,7 @@ class Run:
     Attributes
     ----------
     model : IDAT
-        It may be new. While the run lasts it has no feature names: rows come in the right order, and need
-        not be looked at again.
+        It may be new.
     source, columns : Source, Columns
         Rows, and what to take of them.
     url : str
@@ -82,7 +81,6 @@ class Run:
     position: Position = None
     rows: int = 0
     skipped: int = 0
-    names: list[str] | None = None
     marks: dict[str, Any] = field(default_factory=dict)  # where the sinks were at the checkpoint
 
     @property

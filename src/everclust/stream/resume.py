@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import Any
 
-import numpy as np
-
-from ..estimators.idat import IDAT
 from .batch import StreamError, UnreachableError
 from .checkpoint import Checkpoint
 from .job import Run, sinks_of
@@ -34,12 +30,11 @@ def _write(job: Run) -> None:
             "marks": {name: sink.mark() for name, sink in sinks_of(job).items()},
             "settings": _settings(job),
         }
-        with _named(job):
-            kept = job.checkpoints.write(job.model, record)
+        kept = job.checkpoints.write(job.model, record)
         if model_path is not None:
             write_file(model_path, kept.read_bytes())
     elif model_path is not None:
-        with _named(job), writing(model_path):
+        with writing(model_path):
             job.model.save(model_path)
 
 
@@ -80,25 +75,3 @@ def _check_same(job: Run, record: dict[str, Any]) -> None:
                 f"The checkpoints in {job.checkpoints.folder} were made with {name} {then.get(name)!r}, but "
                 f"it is {now[name]!r} now; go on as before, or choose another folder."
             )
-
-
-def take_names(model: IDAT) -> list[str] | None:
-    """The names of a model's features, which it has no longer: rows need not be looked at again."""
-    names = model.__dict__.pop("feature_names_in_", None)
-    return None if names is None else [str(name) for name in names]
-
-
-def give_names(model: IDAT, names: list[str] | None) -> None:
-    """Give a model the names of its features back."""
-    if names is not None:
-        model.feature_names_in_ = np.array(names, dtype=object)
-
-
-@contextmanager
-def _named(job: Run) -> Iterator[None]:
-    """The model has its names while it is saved."""
-    give_names(job.model, job.names)
-    try:
-        yield
-    finally:
-        take_names(job.model)

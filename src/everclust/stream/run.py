@@ -6,9 +6,11 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from .blocks import Block, blocks
 from .job import Run, Summary, let_go, sinks_of
-from .resume import give_names, keep, take_names
+from .resume import keep
 from .sinks.events import numbered
 
 
@@ -25,7 +27,6 @@ def run(job: Run) -> Summary:
     """
     started = time.monotonic()
     resumed_at = job.rows
-    job.names = take_names(job.model)
     try:
         for name, sink in sinks_of(job).items():
             sink.rewind(job.marks.get(name))
@@ -33,7 +34,6 @@ def run(job: Run) -> Summary:
         _finish(job)
     finally:
         let_go(job)
-        give_names(job.model, job.names)
     return Summary(job.rows, job.skipped, resumed_at, time.monotonic() - started, ended)
 
 
@@ -57,9 +57,8 @@ def _take_in(job: Run, block: Block) -> None:
     if job.limit is not None and job.rows + block.n_rows > job.limit:
         block = block.first(job.limit - job.rows)
     if job.learns and len(block.X):
-        job.model.partial_fit(block.X)
-    if job.names is None and job.source.named:
-        job.names = _names_for(job)
+        _name_features(job)
+        job.model._learn_rows(block.X)
     if job.answers is not None and len(block.X):
         job.answers.write(_answers(job, block))
     _tell_events(job, before)
@@ -70,15 +69,18 @@ def _take_in(job: Run, block: Block) -> None:
         job.on_block(job, block)
 
 
-def _names_for(job: Run) -> list[str] | None:
-    return job.columns.features if job.columns.expected is None and job.columns.width is None else None
+def _name_features(job: Run) -> None:
+    """Give a new model the names of the columns that it learns; a model without names stays without."""
+    is_new = job.columns.expected is None and job.columns.width is None
+    if is_new and job.source.named and not hasattr(job.model, "feature_names_in_"):
+        job.model.feature_names_in_ = np.array(job.columns.features, dtype=object)
 
 
 def _answers(job: Run, block: Block) -> Iterator[tuple[Any, ...]]:
     names = block.ids if block.ids is not None else (job.rows + 1 + block.kept).tolist()
-    columns = [names, job.model.predict(block.X).tolist()]
+    columns = [names, job.model._predict_rows(block.X).tolist()]
     if job.similarity:
-        columns.append(job.model.score_samples(block.X).tolist())
+        columns.append(job.model._score_rows(block.X).tolist())
     return zip(*columns, strict=True)
 
 

@@ -112,11 +112,17 @@ class TopologyDisplay:
         -------
         display : TopologyDisplay
         """
-        now, samples, labels = model.snapshot(), None, None
+        samples, labels = None, None
         if X is not None:
             samples = resample(X, replace=False, n_samples=min(max_samples, len(X)), random_state=0)
             labels = model.predict(samples)
             samples = np.asarray(samples, dtype=np.float64)
+        return cls._of(model, samples, labels).plot(ax)
+
+    @classmethod
+    def _of(cls, model: IDAT, samples: np.ndarray | None, labels: np.ndarray | None) -> TopologyDisplay:
+        """A display of a model and of samples whose clusters are known; nothing is drawn yet."""
+        now = model.snapshot()
         names = getattr(model, "feature_names_in_", [f"feature {k}" for k in range(model.n_features_in_)])
         plane = project(now.prototypes, now.usage, samples, names)
         return cls(
@@ -128,7 +134,7 @@ class TopologyDisplay:
             samples=plane.samples,
             labels=labels,
             axis_names=plane.axis_names,
-        ).plot(ax)
+        )
 
     def plot(self, ax: Axes | None = None) -> TopologyDisplay:
         """Draw it.
