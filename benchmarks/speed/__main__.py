@@ -18,7 +18,7 @@ from benchmarks.speed.data import class_incremental, data_set
 from benchmarks.speed.lower_bound import in_lanes, in_rows
 from benchmarks.speed.overhead import costs
 from everclust import IDAT
-from everclust.cli.options import Reading, Stretch
+from everclust.cli.options import ColumnOptions, RangeOptions
 from everclust.cli.setup import job_of
 from everclust.core.communities.communities import base_nodes, links_of
 from everclust.core.communities.valleys import base_labels
@@ -185,7 +185,7 @@ def the_pipe(n_rows: int = 400_000) -> None:
         write_csv(pa.table({f"x{j}": column for j, column in enumerate(X.T)}), path)
         learner, pipe = best(
             lambda: IDAT().partial_fit(X),
-            lambda: run(job_of(IDAT(), path, Reading(), Stretch())),
+            lambda: run(job_of(IDAT(), path, ColumnOptions(), RangeOptions())),
             clock=time.perf_counter,
         )
     print(f"\nCSV with 8 columns: {n_rows / pipe:,.0f} rows/s, rows in memory {n_rows / learner:,.0f}/s")

@@ -8,7 +8,7 @@ import numpy as np
 
 from .estimators.idat import IDAT
 from .optional import require
-from .text import quantity
+from .text import counted
 
 if TYPE_CHECKING:
     import pandas
@@ -72,8 +72,8 @@ class History:
         return len(self._records)
 
     def __repr__(self) -> str:
-        often = "sample" if self.every == 1 else quantity(self.every, "sample")
-        return f"<History: {quantity(len(self), 'record')}, one every {often}>"
+        often = "sample" if self.every == 1 else counted(self.every, "sample")
+        return f"<History: {counted(len(self), 'record')}, one every {often}>"
 
     @property
     def n_samples_seen(self) -> np.ndarray:

@@ -244,7 +244,7 @@ def test_export(points, call, folder, sentence):
     assert graph.number_of_edges() == len(record["edges"]) == len(edges) - 1 == len(model.edges_)
     assert graph.nodes["3"]["b"] == record["nodes"][3]["b"] == model.prototypes_[3, 1]
     assert nodes[0] == "node,cluster,usage,scale,active,a,b,c,d"
-    assert "unknown kind" in sentence("export", "m", "-o", "g.xlsx")
+    assert "unknown suffix" in sentence("export", "m", "-o", "g.xlsx")
 
 
 def test_score(points, call, record, X):

@@ -91,8 +91,8 @@ def test_an_address_is_taken_apart():
 @pytest.mark.parametrize(
     ("url", "reason"),
     [
-        ("redis://me:sec/ret@host/s", "no address"),
-        ("redis://me:secret@host:port/s", "no address"),
+        ("redis://me:sec/ret@host/s", "no valid URL"),
+        ("redis://me:secret@host:port/s", "no valid URL"),
         ("redis://me:secret@host", "names no stream"),
         ("redis://me:secret@host/s?password=secret", "unknown option, password"),
         ("redis://me:secret@host/s?db=x", "must be a number"),
@@ -100,7 +100,7 @@ def test_an_address_is_taken_apart():
         ("nats://me:secret@host/s?from=middle", "earliest or latest"),
         ("mqtt://me:secret@host/sensors/#", "write it as %23"),
         ("kafka://me:secret@host/t?no.such.setting=1", "no.such.setting"),
-        ("postgres://me:secret@host/t", "unknown kind, postgres"),
+        ("postgres://me:secret@host/t", "unknown scheme 'postgres'"),
     ],
 )
 def test_addresses_that_make_no_sense(url, reason):
@@ -225,7 +225,7 @@ def test_kafka_logs_in_as_the_address_says():
 
 
 def test_kafka_with_a_password_that_nobody_asks_for(monkeypatch, sentence):
-    monkeypatch.setattr("everclust.stream.sources.kafka.PATIENCE", 1.0)
+    monkeypatch.setattr("everclust.stream.sources.kafka.TIMEOUT", 1.0)
     kafka = servers.Kafka()
     options = "security.protocol=SASL_PLAINTEXT&sasl.mechanism=PLAIN&sasl.username=me&sasl.password=wrongword"
     said = sentence(*fit(f"kafka://{kafka.server}/t?{options}"), code=5)
@@ -269,7 +269,7 @@ def test_webhooks_are_logged_in_to_and_shown_by_their_host(points, X, call, fold
     assert set(got) == {("/hidden/way", "Basic bWU6c0BjcmV0")}
     monkeypatch.setattr("everclust.stream.sinks.webhook.ATTEMPTS", 1)
     said = sentence(*words, "--checkpoint", "other", "--force", "-e", url, code=5)
-    assert said.startswith(f"http://127.0.0.1:{server.server_port}/… does not take events: ")
+    assert said.startswith(f"http://127.0.0.1:{server.server_port}/… does not accept events: ")
     kept = everything_kept(folder)
     assert "hidden" not in kept + said
     assert "cret" not in kept + said

@@ -31,13 +31,13 @@ def child(arguments: list[str], stdin: str | None, ready: int, deadly: str | Non
     """Run the command; say when the first rows are learnt; die by oneself at a certain rename."""
     if stdin is not None:
         os.dup2(os.open(stdin, os.O_RDONLY), 0)
-    take_in = run_module._take_in
+    take_in = run_module._process_block
 
     def taking_in(job, block):
         take_in(job, block)
         os.write(ready, b".")
 
-    run_module._take_in = taking_in
+    run_module._process_block = taking_in
     if deadly is not None:
         die_at_rename(deadly, at)
     app([str(argument) for argument in arguments])

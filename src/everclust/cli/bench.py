@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..text import quantity
+from ..text import counted
 from . import bench_options as options
-from .console import Screen, print_table, told
-from .option_groups import spelt_out
+from .console import Screen, exit_on_error, print_table
+from .option_groups import expand_groups
 from .options import split_names
 
 if TYPE_CHECKING:
+    from ..benchmark.report.store_diff import Difference
     from ..benchmark.run.jobs import Job, Result
     from ..benchmark.run.registry import Algorithm
     from ..benchmark.run.runner import Summary
@@ -31,18 +32,18 @@ With = Annotated[list[Path], typer.Option("--with", help="File that registers al
 
 
 @bench.command()
-@spelt_out
+@expand_groups
 def run(
     *,
-    wanted: options.Wanted,
+    selection: options.Selection,
     tuning: options.Tuning,
-    effort: options.Effort,
+    resources: options.Resources,
     store: StorePath = STORE,
     with_: With = [],  # noqa: B006
 ) -> None:
     """Run what is not in the store yet. A run that was stopped or killed continues where it was."""
     screen = Screen(False)
-    with _told(screen):
+    with _exit_on_error(screen):
         from ..benchmark.run.plan import plan, take_in
         from ..benchmark.run.runner import remaining
         from ..benchmark.run.runner import run as run_jobs
@@ -51,7 +52,7 @@ def run(
 
         for file in with_:
             take_in(file)
-        names = wanted.in_full()
+        names = selection.in_full()
         planned = plan(
             split_names(*names.algorithms),
             split_names(*names.datasets),
@@ -65,30 +66,30 @@ def run(
                 results,
                 trials=tuning.trials,
                 limit_seconds=tuning.search_limit,
-                n_jobs=effort.jobs,
+                n_jobs=resources.jobs,
                 as_in_paper=tuning.as_in_paper,
             )
-            with _progress(screen, remaining(jobs, results, retry=effort.retry)) as (progress, errors):
+            with _progress(screen, remaining(jobs, results, retry=resources.retry)) as (progress, errors):
                 summary = run_jobs(
                     jobs,
                     results,
-                    n_jobs=effort.jobs,
-                    limit_seconds=effort.limit,
-                    limit_memory=effort.bytes(),
-                    retry=effort.retry,
+                    n_jobs=resources.jobs,
+                    limit_seconds=resources.limit,
+                    limit_memory=resources.bytes(),
+                    retry=resources.retry,
                     progress=progress,
                 )
-        _show(screen, summary, errors)
+        _print_summary(screen, summary, errors)
 
 
 @bench.command()
 def report(
     store: StorePath = STORE,
-    html: Annotated[Path, typer.Option(help="File to write.")] = Path("everclust_bench.html"),
-    markdown: Annotated[Path | None, typer.Option(help="File to write besides.")] = None,
+    html: Annotated[Path, typer.Option(help="HTML file to write.")] = Path("everclust_bench.html"),
+    markdown: Annotated[Path | None, typer.Option(help="Markdown file to write as well.")] = None,
 ) -> None:
     """Write the tables and figures, ours beside the published numbers."""
-    with _told(Screen(False)):
+    with _exit_on_error(Screen(False)):
         from ..benchmark.run.store import Store
 
         Store(store, create=False).close()
@@ -100,8 +101,8 @@ def report(
 
 @bench.command(name="list")
 def list_(with_: With = []) -> None:  # noqa: B006
-    """Show the data sets, and which are at hand, and the algorithms."""
-    with _told(Screen(False)):
+    """List the data sets, which of them are at hand, and the algorithms."""
+    with _exit_on_error(Screen(False)):
         from ..benchmark.run.plan import take_in
 
         for file in with_:
@@ -113,10 +114,10 @@ def list_(with_: With = []) -> None:  # noqa: B006
 @bench.command()
 def fetch(
     names: Annotated[list[str], typer.Argument(help="Data sets, or all.")],
-    progress: Annotated[bool, typer.Option(help="Show how far it is.")] = True,
+    progress: Annotated[bool, typer.Option(help="Show a progress bar.")] = True,
 ) -> None:
     """Download data sets into the data folder."""
-    with _told(Screen(False)):
+    with _exit_on_error(Screen(False)):
         from ..benchmark.data.fetch import fetch as fetch_data_set
         from ..benchmark.run.plan import fetchable
 
@@ -131,7 +132,7 @@ def compare(
     times: Annotated[bool, typer.Option("--times", help="Compare the training times too.")] = False,
 ) -> None:
     """Show by how much the means of two stores differ."""
-    with _told(Screen(False)):
+    with _exit_on_error(Screen(False)):
         from ..benchmark.report.store_diff import differences
         from ..benchmark.run.store import Store
 
@@ -140,27 +141,30 @@ def compare(
         differing = [mean for mean in found if mean.difference != 0]
         if differing:
             heads = ["algorithm", "data set", "setting", "measure", "first", "second", "difference"]
-            names = ([mean.algorithm, mean.dataset, mean.setting, mean.measure] for mean in differing)
-            values = (
-                [f"{mean.first:.4g}", f"{mean.second:.4g}", f"{mean.difference:+.4g}"] for mean in differing
-            )
-            print_table(heads, ([*row, *more] for row, more in zip(names, values, strict=True)))
-        typer.echo(f"{len(differing)} of {quantity(len(found), 'mean differs', 'means differ')}.")
+            print_table(heads, map(_difference_row, differing))
+        typer.echo(f"{len(differing)} of {counted(len(found), 'mean differs', 'means differ')}.")
+
+
+def _difference_row(mean: Difference) -> list[str]:
+    values = [f"{mean.first:.4g}", f"{mean.second:.4g}", f"{mean.difference:+.4g}"]
+    return [mean.algorithm, mean.dataset, mean.setting, mean.measure, *values]
 
 
 @contextmanager
-def _told(screen: Screen) -> Iterator[None]:
-    """`told`, for the errors of the benchmark too."""
+def _exit_on_error(screen: Screen) -> Iterator[None]:
+    """`exit_on_error` that also knows the errors of the benchmark."""
     from ..benchmark.data.datasets import DataSetError
     from ..benchmark.run.store import StoreError
 
-    with told(screen, DataSetError, StoreError, stopped="Stopped; the same command continues from here."):
+    with exit_on_error(
+        screen, DataSetError, StoreError, stopped="Stopped; the same command continues from here."
+    ):
         yield
 
 
 @contextmanager
 def _progress(screen: Screen, todo: list[Job]) -> Iterator[tuple[Callable[[Result], None], Counter[str]]]:
-    """A live display, the function to call with each result, and a count of what went wrong."""
+    """A progress bar: yields the function to call with each result, and a count of the errors."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
     from ..benchmark.run.plan import cost
@@ -169,25 +173,25 @@ def _progress(screen: Screen, todo: list[Job]) -> Iterator[tuple[Callable[[Resul
     errors: Counter[str] = Counter()
     done = Counter[str]()
     with Progress(*columns, console=screen.err, speed_estimate_period=600) as display:
-        task = display.add_task(f"0 of {quantity(len(todo), 'job')}", total=sum(map(cost, todo)))
+        task = display.add_task(f"0 of {counted(len(todo), 'job')}", total=sum(map(cost, todo)))
 
         def progress(result: Result) -> None:
             done[result.status] += 1
             if result.status != "ok":
                 errors[f"{result.job.dataset}: {result.error}"] += 1
-            words = f"{done.total()} of {quantity(len(todo), 'job')}, now {result.job.dataset}"
+            words = f"{done.total()} of {counted(len(todo), 'job')}, now {result.job.dataset}"
             display.update(task, advance=cost(result.job), description=words)
 
         yield progress, errors
 
 
-def _show(screen: Screen, summary: Summary, errors: Counter[str]) -> None:
-    """Say what became of the jobs; failures are an error, N/A is not."""
+def _print_summary(screen: Screen, summary: Summary, errors: Counter[str]) -> None:
+    """Print how the jobs ended; exit with an error if one failed. N/A is no failure."""
     for error, n in errors.most_common(SHOWN):
-        screen.complain(f"{error} ({quantity(n, 'job')})")
+        screen.error(f"{error} ({counted(n, 'job')})")
     if len(errors) > SHOWN:
-        others = quantity(len(errors) - SHOWN, "other reason, which is", "other reasons, which are")
-        screen.complain(f"… and {others} in the store.")
+        others = counted(len(errors) - SHOWN, "other reason, which is", "other reasons, which are")
+        screen.error(f"… and {others} in the store.")
     counts = ", ".join(f"{n} {status}" for status, n in summary.statuses.items()) or "nothing to do"
     typer.echo(f"{counts}; {summary.skipped} done before; {summary.seconds:.1f} s.")
     if summary.statuses.get("failed"):

@@ -9,25 +9,25 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from . import options as options
-from .console import Screen, lines, print_table, told
-from .option_groups import spelt_out
+from .console import Screen, exit_on_error, lines, print_table
+from .option_groups import expand_groups
 
 if TYPE_CHECKING:
     import numpy as np
 
     from ..estimators.idat import IDAT
 
-DRAWN = 5_000  # samples at most
-WIDTH = 60  # of a column in a report
+DRAWN = 5_000  # samples at most, by default
+MAX_WIDTH = 60  # characters of a cell in a report
 
 
 def info(model: options.ModelArgument, json: options.Json = False) -> None:
-    """Say what a model is and what it has learnt."""
+    """Print the size, parameters and columns of a model."""
     screen = Screen(json)
-    with told(screen):
-        from .setup import loaded
+    with exit_on_error(screen):
+        from .setup import load_model
 
-        known = loaded(model)
+        known = load_model(model)
         now = known.snapshot()
         record: dict[str, Any] = {
             "samples": now.n_samples_seen,
@@ -52,13 +52,13 @@ def report(
     out: options.TableFile = None,
     json: options.Json = False,
 ) -> None:
-    """Show the clusters: size, nodes, spread, age, and what makes each different."""
+    """Print the clusters: size, nodes, spread, age, and the features in which each differs."""
     screen = Screen(json)
-    with told(screen):
+    with exit_on_error(screen):
         from ..stream.write_file import write_file
-        from .setup import loaded
+        from .setup import load_model
 
-        frame = loaded(model).cluster_report().reset_index()
+        frame = load_model(model).cluster_report().reset_index()
         if out is not None:
             is_csv = out.suffix == ".csv"
             text = frame.to_csv(index=False) if is_csv else frame.to_json(orient="records")
@@ -76,10 +76,10 @@ def _cell(value: Any) -> str:
     if hasattr(value, "__iter__") and not isinstance(value, str):
         value = ", ".join(f"{x:.3g}" if isinstance(x, float) else str(x) for x in value)
     text = str(value)
-    return text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
+    return text if len(text) <= MAX_WIDTH else text[: MAX_WIDTH - 1] + "…"
 
 
-@spelt_out
+@expand_groups
 def plot(
     model: options.ModelArgument,
     source: options.OptionalSource = None,
@@ -87,15 +87,15 @@ def plot(
     out: options.PictureFile = Path("everclust.png"),
     limit: options.Drawn = DRAWN,
     id: options.Id = None,
-    reading: options.Reading,
+    column_options: options.ColumnOptions,
 ) -> None:
     """Draw the nodes, edges and clusters of a model."""
-    with told(Screen(False)):
+    with exit_on_error(Screen(False)):
         from ..stream.write_file import write_file
-        from .setup import first_rows, loaded
+        from .setup import first_rows, load_model
 
-        known = loaded(model)
-        X = None if source is None else first_rows(known, source, limit, reading, id)
+        known = load_model(model)
+        X = None if source is None else first_rows(known, source, limit, column_options, id)
         write_file(out, _drawn(known, X, out))
         typer.echo(f"Written: {out}")
 
@@ -119,9 +119,9 @@ def export(
     out: options.GraphFile,
 ) -> None:
     """Write nodes and edges as GraphML, JSON, or two CSV files (FILE_nodes.csv and FILE_edges.csv)."""
-    with told(Screen(False)):
+    with exit_on_error(Screen(False)):
         from ..view.export import write_export
-        from .setup import loaded
+        from .setup import load_model
 
-        for path in write_export(loaded(model), out):
+        for path in write_export(load_model(model), out):
             typer.echo(f"Written: {path}")

@@ -1,4 +1,4 @@
-"""Whole lines of CSV, TSV or JSON as tables."""
+"""Parsers of whole lines of CSV, TSV or JSON."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ if TYPE_CHECKING:
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 
 
-class Separated:
-    """CSV and TSV. Types are settled by the first piece; what is carried along stays text."""
+class CsvParser:
+    """Parser of CSV and TSV. The first piece decides the types; columns that are passed through stay text."""
 
     def __init__(self, columns: Columns, delimiter: str, header: bool | None) -> None:
-        self.csv, self.columns, self.has_heading = import_pyarrow("csv"), columns, header is not False
-        self.is_sure = header is not None
+        self.csv, self.columns, self.has_header = import_pyarrow("csv"), columns, header is not False
+        self.is_explicit = header is not None
         self.parsing = self.csv.ParseOptions(delimiter=delimiter)
         self.names: list[str] = []
         self.types: dict[str, Any] | None = None
 
-    def take_heading(self, line: bytes) -> None:
+    def read_header(self, line: bytes) -> None:
         """Read the names of the columns."""
-        if self.has_heading:
-            heading = self.csv.read_csv(import_pyarrow().py_buffer(line), parse_options=self.parsing)
-            self.names = [name.removeprefix("\ufeff") for name in heading.column_names]
-            if not self.is_sure and not self.columns.mentions(self.names):
+        if self.has_header:
+            header = self.csv.read_csv(import_pyarrow().py_buffer(line), parse_options=self.parsing)
+            self.names = [name.removeprefix("\ufeff") for name in header.column_names]
+            if not self.is_explicit and not self.columns.mentions(self.names):
                 self._refuse_numbers()
 
     def _refuse_numbers(self) -> None:
-        """A row without a heading over it would be lost."""
+        """A first line of numbers is probably data, which would be lost as a header."""
         if all(_is_numeral(name) for name in self.names):
             raise StreamError(
                 f"The first line holds numbers only ({listed(self.names)}); use --no-header if they are "
@@ -40,7 +40,7 @@ class Separated:
             )
 
     def parse(self, text: bytes) -> pyarrow.Table:
-        """Whole lines as a table."""
+        """Parse whole lines into a table."""
         arrow = import_pyarrow()
         if not text.strip():
             return arrow.table({})
@@ -50,12 +50,12 @@ class Separated:
             n_columns = self.csv.read_csv(first, numbered, self.parsing).num_columns
             self.names = [f"x{k}" for k in range(n_columns)]
         if self.types is None:
-            self._settle(self._read(text, {name: arrow.string() for name in self.columns.carried}).schema)
+            self._choose(self._read(text, {name: arrow.string() for name in self.columns.carried}).schema)
         return self._read(text, self.types, list(self.types or {}))
 
-    def _settle(self, schema: pyarrow.Schema) -> None:
+    def _choose(self, schema: pyarrow.Schema) -> None:
         arrow = import_pyarrow()
-        features = self.columns.settle(schema, self.has_heading)
+        features = self.columns.choose(schema, self.has_header)
         self.types = {name: arrow.string() for name in self.columns.carried}
         for name in features:
             kind = schema.field(name).type
@@ -68,26 +68,26 @@ class Separated:
         return self.csv.read_csv(buffer, reading, self.parsing, converting)
 
 
-class JsonLines:
-    """One JSON object on each line; fields that are not there are missing values."""
+class JsonParser:
+    """Parser of JSON Lines; absent fields are missing values."""
 
-    has_heading = False
+    has_header = False
 
     def __init__(self, columns: Columns) -> None:
         self.json, self.columns = import_pyarrow("json"), columns
         self.schema: pyarrow.Schema | None = None
 
-    def take_heading(self, line: bytes) -> None:
-        """There is none."""
+    def read_header(self, line: bytes) -> None:
+        """JSON Lines have no header."""
 
     def parse(self, text: bytes) -> pyarrow.Table:
-        """Whole lines as a table."""
+        """Parse whole lines into a table."""
         arrow = import_pyarrow()
         if not text.strip():
             return arrow.table({})
         if self.schema is None:
             schema = self._read(text, self.json.ParseOptions()).schema
-            features = self.columns.settle(schema)
+            features = self.columns.choose(schema)
             kinds = {name: schema.field(name).type for name in features}
             self.schema = arrow.schema(
                 [(name, arrow.float64() if _becomes_float(kind) else kind) for name, kind in kinds.items()]
