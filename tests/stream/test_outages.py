@@ -151,7 +151,7 @@ def test_a_server_that_stays_away_ends_a_run_which_can_go_on(system, folder, row
 def test_a_server_that_goes_away_at_the_very_end(
     keeping, tmp_path_factory, rows, call, sentence, monkeypatch
 ):
-    """What was learnt is kept; without a checkpoint somebody has to know that it would come again."""
+    """What was learnt is saved; without a checkpoint an error says that it would come again."""
     system = Valkey(tmp_path_factory.mktemp("server"))
     words = ["fit", system.url, "-m", "m", "--columns", "a,b,c,d", "--limit", 300, *keeping]
     with ExitStack() as stack:
@@ -175,7 +175,7 @@ def test_a_connection_that_breaks_loses_nothing(kind, tmp_path, rows, monkeypatc
     system = kind(tmp_path)
     with system.serving():
         system.publish(bodies(rows))
-        between = servers.Between(system.port, (20_000, 60_000))
+        between = servers.Proxy(system.port, (20_000, 60_000))
         columns, got = Columns(FEATURES), []
         source = open_source(system.url.replace(str(system.port), str(between.port)), columns)
         for batch in source.batches():
@@ -191,7 +191,7 @@ def test_a_connection_that_breaks_loses_nothing(kind, tmp_path, rows, monkeypatc
 
 def test_mqtt_connections_that_break_lose_nothing(tmp_path, rows):
     with servers.mosquitto(tmp_path) as port:
-        between = servers.Between(port, (4_000, 8_000))
+        between = servers.Proxy(port, (4_000, 8_000))
         url = f"mqtt://127.0.0.1:{between.port}/readings?client=breaking&sequence=number"
         subscribe_mqtt(url)
         publish_mqtt(port, bodies(rows[:200]))

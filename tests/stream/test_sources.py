@@ -162,7 +162,7 @@ class TestAFirstLineOfNumbers:
         with pytest.raises(StreamError, match=r"numbers only \('1', '2.5', '-3e4'\); use --no-header if"):
             read("x.csv")
 
-    def test_is_data_or_names_if_somebody_says_so(self):
+    def test_is_data_or_names_as_the_option_says(self):
         assert len(read("x.csv", header=False)[0]) == 2
         assert len(read("x.csv", header=True)[0]) == 1
 

@@ -224,7 +224,7 @@ def test_kafka_logs_in_as_the_address_says():
     assert source._settings(more)["sasl.mechanism"] == "SCRAM-SHA-256"
 
 
-def test_kafka_with_a_password_that_nobody_asks_for(monkeypatch, sentence):
+def test_kafka_with_a_password_that_is_not_asked_for(monkeypatch, sentence):
     monkeypatch.setattr("everclust.stream.sources.kafka.TIMEOUT", 1.0)
     kafka = servers.Kafka()
     options = "security.protocol=SASL_PLAINTEXT&sasl.mechanism=PLAIN&sasl.username=me&sasl.password=wrongword"
@@ -341,14 +341,14 @@ def test_nats_with_tls(certificate, folder, tmp_path_factory):
 
 
 def test_redis_with_tls(certificate, folder, tmp_path_factory, messages):
-    """This Valkey may have been built without it, so somebody else speaks it."""
+    """This Valkey may have been built without TLS, so a proxy adds it."""
     with servers.valkey(tmp_path_factory.mktemp("valkey")) as port:
         import redis
 
         with redis.Redis(port=port) as client:
             for message in messages:
                 client.xadd("readings", {"data": message})
-        between = servers.Between(port, tls=certificate)
+        between = servers.Proxy(port, tls=certificate)
         assert check_tls(folder, fit(f"rediss://localhost:{between.port}/readings"), certificate) == ""
         between.close()
     assert load("m").n_samples_seen_ == 300
@@ -356,7 +356,7 @@ def test_redis_with_tls(certificate, folder, tmp_path_factory, messages):
 
 def test_mqtt_with_tls(certificate, folder, tmp_path_factory):
     with servers.mosquitto(tmp_path_factory.mktemp("mosquitto")) as port:
-        between = servers.Between(port, tls=certificate)
+        between = servers.Proxy(port, tls=certificate)
         words = fit(f"mqtts://localhost:{between.port}/readings", "--idle", 1)
         assert check_tls(folder, words, certificate) == ""
         between.close()
