@@ -167,7 +167,7 @@ def test_missing_packages_name_the_pip_command(X, monkeypatch):
     with pytest.raises(ImportError, match=r"pip install 'everclust\[progress\]'"):
         learn(model, X, progress=True)
     assert not hasattr(model, "n_samples_seen_")
-    with pytest.raises(ImportError, match="pip install pandas"):
+    with pytest.raises(ImportError, match=r"pip install 'everclust\[report\]'"):
         History().to_frame()
 
 

@@ -231,7 +231,7 @@ def test_links_in_documents_lead_somewhere():
             "pip install 'everclust[plot]'",
             lambda model: everclust.TopologyDisplay.from_estimator(model),
         ),
-        ("pandas", "pip install pandas", lambda model: History().to_frame()),
+        ("pandas", "pip install 'everclust[report]'", lambda model: History().to_frame()),
         ("pandas", "pip install 'everclust[report]'", lambda model: model.cluster_report()),
         ("pandas", "pip install 'everclust[report]'", lambda model: model.cluster_profile()),
     ],

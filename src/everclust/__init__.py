@@ -1,17 +1,19 @@
 """everclust: clustering of data that keeps arriving, without a parameter to tune."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from .estimators.idat import IDAT, load
-from .feed import learn
-from .history import History
-from .model.events import Event
-from .model.snapshot import Snapshot
+from .lazy import lazy_names
 from .version import __version__
 
 if TYPE_CHECKING:
-    from .live_page import live
-    from .view import HistoryDisplay, TopologyDisplay
+    from .estimators.idat import IDAT, load
+    from .feed import learn
+    from .history import History
+    from .live_page.page import live
+    from .model.events import Event
+    from .model.snapshot import Snapshot
+    from .view.curves import HistoryDisplay
+    from .view.plots import TopologyDisplay
 
 __all__ = [
     "IDAT",
@@ -26,21 +28,18 @@ __all__ = [
     "load",
 ]
 
-_PLOTS = ("HistoryDisplay", "TopologyDisplay")
-
-
-def __getattr__(name: str) -> Any:
-    """The plots and the live page are imported when they are first asked for."""
-    if name in _PLOTS:
-        from . import view
-
-        return getattr(view, name)
-    if name == "live":
-        from .live_page import live
-
-        return live
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_PLOTS, "live"})
+# NumPy, numba and scikit-learn take seconds to import, which `everclust --help` must not wait for.
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "IDAT": "estimators.idat",
+        "Event": "model.events",
+        "History": "history",
+        "HistoryDisplay": "view.curves",
+        "Snapshot": "model.snapshot",
+        "TopologyDisplay": "view.plots",
+        "learn": "feed",
+        "live": "live_page.page",
+        "load": "estimators.idat",
+    },
+)

@@ -8,6 +8,7 @@ from typing import Any
 
 from .estimators.idat import IDAT
 from .history import History
+from .optional import require
 
 SLICE_ROWS = 1_000  # learnt between two updates of the progress bar
 
@@ -77,10 +78,7 @@ def _n_rows(table: Any) -> int:
 
 
 def _bar(batches: Any) -> AbstractContextManager[Any]:
-    try:
-        from tqdm import tqdm
-    except ImportError:
-        raise ImportError("progress=True needs tqdm: pip install 'everclust[progress]'") from None
+    tqdm = require("tqdm", extra="progress", purpose="progress bars").tqdm
     total = batches.shape[0] if hasattr(batches, "shape") else None
     return tqdm(total=total, unit=" rows", unit_scale=True)
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .estimators.idat import IDAT
-from .text import quantity
+from .optional import require
+from .text import counted
 
 if TYPE_CHECKING:
     import pandas
@@ -64,18 +65,15 @@ class History:
         -------
         frame : pandas.DataFrame
         """
-        try:
-            import pandas
-        except ImportError:
-            raise ImportError("to_frame needs pandas: pip install pandas") from None
+        pandas = require("pandas", extra="report", purpose="tables of a history")
         return pandas.DataFrame({name: getattr(self, name) for name in _COLUMNS})
 
     def __len__(self) -> int:
         return len(self._records)
 
     def __repr__(self) -> str:
-        often = "sample" if self.every == 1 else quantity(self.every, "sample")
-        return f"<History: {quantity(len(self), 'record')}, one every {often}>"
+        often = "sample" if self.every == 1 else counted(self.every, "sample")
+        return f"<History: {counted(len(self), 'record')}, one every {often}>"
 
     @property
     def n_samples_seen(self) -> np.ndarray:

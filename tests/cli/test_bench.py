@@ -22,7 +22,7 @@ from support.paths import TESTS
 pytest.importorskip("typer")
 from typer.testing import CliRunner
 
-from everclust.cli import bench as commands
+from everclust.cli.app import app
 
 TOY_FILE = TESTS / "support/toy_algorithms.py"
 IRIS = load_iris()
@@ -42,7 +42,7 @@ def folder(tmp_path, monkeypatch):
 
 def call(*arguments, code=0):
     """Run the command here; returns what it says, on stderr if something is wrong."""
-    result = CliRunner().invoke(commands.app, ["bench", *map(str, arguments)])
+    result = CliRunner().invoke(app, ["bench", *map(str, arguments)])
     assert result.exit_code == code, result.output
     return result.stderr if code else result.stdout
 
@@ -103,15 +103,19 @@ def test_names_can_be_given_with_commas_or_one_by_one():
 
 def test_the_paper_is_everything(monkeypatch):
     asked = []
-    monkeypatch.setattr(commands, "plan", lambda *names, **more: asked.append((names, more)) or [])
+    monkeypatch.setattr(
+        "everclust.benchmark.run.plan.plan", lambda *names, **more: asked.append((names, more)) or []
+    )
     call("run", "--paper", "--seeds", 2)
     assert asked == [((["all", "ablation", "beyond"], ["all"], ["both"], 30), {"shuffles": 4})]
 
 
 def test_limits_are_passed_on(monkeypatch):
     asked = {}
-    real = commands.run_jobs
-    monkeypatch.setattr(commands, "run_jobs", lambda *a, **more: asked.update(more) or real([], a[1]))
+    real = run
+    monkeypatch.setattr(
+        "everclust.benchmark.run.runner.run", lambda *a, **more: asked.update(more) or real([], a[1])
+    )
     call("run", *SMALL, "--limit", 2, "--memory", 0.5, "--retry")
     assert (asked["limit_seconds"], asked["limit_memory"], asked["retry"]) == (2.0, 2**29, True)
 
@@ -138,7 +142,7 @@ def test_a_missing_package_has_a_code_of_its_own(monkeypatch):
     def fail(*names, **more):
         raise ImportError("tuning needs optuna: pip install 'everclust[bench]'")
 
-    monkeypatch.setattr(commands, "plan", fail)
+    monkeypatch.setattr("everclust.benchmark.run.plan.plan", fail)
     assert "pip install" in call("run", *SMALL, code=3)
 
 
@@ -149,14 +153,14 @@ def test_failed_jobs_are_an_error_in_the_end():
 
 
 def test_ctrl_c_keeps_what_is_done(monkeypatch):
-    real = commands.run_jobs
+    real = run
 
     def interrupted(jobs, store, **options):
         real(jobs[:1], store)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(commands, "run_jobs", interrupted)
-    assert "the same command goes on from here" in call("run", *SMALL, code=130)
+    monkeypatch.setattr("everclust.benchmark.run.runner.run", interrupted)
+    assert "the same command continues from here" in call("run", *SMALL, code=130)
     assert len(rows("everclust_bench.sqlite")) == 1
 
 
@@ -242,8 +246,6 @@ def test_without_typer_or_rich(package, monkeypatch):
     for name in [name for name in sys.modules if name.split(".")[0] == package]:
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setitem(sys.modules, package, None)
-    for name in [name for name in sys.modules if re.fullmatch(r"everclust\.\w*commands", name)]:
-        monkeypatch.delitem(sys.modules, name)  # whatever other tests have imported by now
     with pytest.raises(SystemExit) as ended:
         cli.main()
     assert ended.value.code == "The command line needs Typer and Rich: pip install 'everclust[cli]'"

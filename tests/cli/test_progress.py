@@ -5,12 +5,12 @@ import pytest
 
 from everclust import History
 from everclust.model.events import Event
-from everclust.text import quantity
+from everclust.text import counted
 
 
 def test_one_is_not_many():
-    assert [quantity(n, "row") for n in (0, 1, 2, 3000)] == ["0 rows", "1 row", "2 rows", "3,000 rows"]
-    assert quantity(2, "matrix", "matrices") == "2 matrices"
+    assert [counted(n, "row") for n in (0, 1, 2, 3000)] == ["0 rows", "1 row", "2 rows", "3,000 rows"]
+    assert counted(2, "matrix", "matrices") == "2 matrices"
 
 
 @pytest.mark.parametrize(("n_rows", "said"), [(1, "1 row; 1 cluster from 1 node; "), (2, "2 rows; ")])

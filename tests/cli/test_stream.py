@@ -114,10 +114,9 @@ def test_predict_writes_every_format(kind, points, X, call, folder):
     else:
         rows = [list(row.values()) for row in parquet.read_table(folder / "p.parquet").to_pylist()]
     model = load("m")
-    model.__dict__.pop("feature_names_in_")
     assert [row[0] for row in rows] == [f"r{i:05d}" for i in range(len(X))]
-    assert [int(row[1]) for row in rows] == model.predict(X).tolist()
-    assert [float(row[2]) for row in rows] == model.score_samples(X).tolist()
+    assert [int(row[1]) for row in rows] == model._predict_rows(X).tolist()
+    assert [float(row[2]) for row in rows] == model._score_rows(X).tolist()
     assert (folder / "m").read_bytes() == before
     assert not (folder / "p.parquet.part").exists()
 
@@ -156,7 +155,7 @@ def test_a_column_that_dominates_is_pointed_out(folder, X, call):
     write_csv(folder / "x.csv", X)
     from typer.testing import CliRunner
 
-    from everclust.cli.stream import app
+    from everclust.cli.app import app
 
     def warnings(*arguments):
         return CliRunner().invoke(app, ["fit", "x.csv", "--id", "name", "--label", "kind", *arguments]).stderr
@@ -210,6 +209,27 @@ def test_plot(points, call, folder, sentence):
     assert "cannot be drawn" in sentence("plot", "m", "-o", "x.nonsense")
 
 
+def test_a_plot_names_its_axes(X, folder, call):
+    """With samples underneath as without."""
+    pytest.importorskip("matplotlib")
+    np.savetxt(folder / "x.csv", X[:, :2], delimiter=",", header="width,height", comments="")
+    call("fit", "x.csv", "-m", "m")
+    call("plot", "m", "-o", "bare.svg")
+    call("plot", "m", "x.csv", "-o", "full.svg")
+    for name in ("bare.svg", "full.svg"):
+        picture = (folder / name).read_text()
+        assert "<!-- width -->" in picture
+        assert "<!-- height -->" in picture
+
+
+def test_values_that_are_too_large_are_refused(folder, sentence, call):
+    (folder / "x.csv").write_text("a,b\n1,2\n3,-1e150\n")
+    said = sentence("fit", "x.csv", "-m", "m")
+    assert said.startswith("Column 'b' holds a value of magnitude 1e+150, but distances can only be computed")
+    (folder / "y.csv").write_text("a,b\n1,2\n3,1e140\n")
+    call("fit", "y.csv", "-m", "m")
+
+
 def test_export(points, call, folder, sentence):
     networkx = pytest.importorskip("networkx")
     call("fit", points, "-m", "m", "--columns", "a,b,c,d")
@@ -224,7 +244,7 @@ def test_export(points, call, folder, sentence):
     assert graph.number_of_edges() == len(record["edges"]) == len(edges) - 1 == len(model.edges_)
     assert graph.nodes["3"]["b"] == record["nodes"][3]["b"] == model.prototypes_[3, 1]
     assert nodes[0] == "node,cluster,usage,scale,active,a,b,c,d"
-    assert "unknown kind" in sentence("export", "m", "-o", "g.xlsx")
+    assert "unknown suffix" in sentence("export", "m", "-o", "g.xlsx")
 
 
 def test_score(points, call, record, X):

@@ -24,7 +24,7 @@ class Numbers:
             stop = min(start + self.size, self.n)
             yield Batch(pyarrow.table({"x": range(start, stop)}), lambda n, start=start: start + n)
 
-    def settle(self, position):
+    def acknowledge(self, position):
         self.settled = position
 
     def fraction(self, position):
@@ -114,7 +114,7 @@ def test_it_begins_with_the_event():
 def test_everything_else_comes_from_the_source():
     inner = Numbers(10, 5)
     source = ThrottledSource(inner, Throttle())
-    source.settle(4)
+    source.acknowledge(4)
     source.close()
     assert (inner.settled, inner.closed, source.fraction(5), source.named) == (4, True, 0.5, True)
     assert next(passed(source, 5))[0][0] == 5

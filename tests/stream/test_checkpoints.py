@@ -75,7 +75,7 @@ def test_a_broken_checkpoint_is_passed_over(damage, fit, folder, call, points):
         (newest / "position.json").write_text(text.replace('\\"rows\\": 2000', '\\"rows\\": 1999'))
     from typer.testing import CliRunner
 
-    from everclust.cli.stream import app
+    from everclust.cli.app import app
 
     words = ["fit", points, "-m", "m", *COLUMNS, "--checkpoint", "kept", "--every", 500, "--block", 100]
     done = CliRunner().invoke(app, [*map(str, words), "-p", "p.csv"])
@@ -148,7 +148,7 @@ def test_a_checkpoint_that_cannot_be_written(reason, fit, folder, monkeypatch):
         patch.setattr(checkpoint_module.os, "rename", fail)
         said = fit(code=4)
     assert f"No checkpoint could be written to kept: {os.strerror(reason)}" in said
-    assert "those before it still hold" in said
+    assert "earlier checkpoints are intact" in said
     assert folders(folder) == before
     assert not list((folder / "kept").glob("*.part"))
     fit()
@@ -271,4 +271,4 @@ def test_events_go_to_a_webhook_and_come_again_with_the_same_name(points, X, cal
 def test_a_webhook_that_does_not_answer(points, sentence, monkeypatch):
     monkeypatch.setattr("everclust.stream.sinks.webhook.ATTEMPTS", 1)
     said = sentence("fit", points, "-m", "m", *COLUMNS, "-e", "http://127.0.0.1:9/hook", code=5)
-    assert "does not take events" in said
+    assert "does not accept events" in said

@@ -64,7 +64,7 @@ def test_a_checkpoint_that_has_no_room_leaves_those_before_it(points, folder, ca
     with room_for(30_000):
         said = sentence(*filled, code=4)
     reason = "No checkpoint could be written to filled: File too large"
-    assert said.startswith(f"{reason}; those before it still hold")
+    assert said.startswith(f"{reason}; earlier checkpoints are intact")
     assert [path.name for path in (folder / "filled").iterdir() if path.suffix == ".part"] == []
     assert " of them before; " in call(*filled)
     assert (folder / "filled.m").read_bytes() == (folder / "whole.m").read_bytes()

@@ -88,7 +88,7 @@ def test_nothing_is_acknowledged_before_a_checkpoint(client, redis_port, rows):
     batch = next(batches)
     np.testing.assert_array_equal(columns.take(batch.table).X, rows[:300])
     assert client.xpending("readings", "everclust")["pending"] == 300
-    source.settle(batch.position_after(120))
+    source.acknowledge(batch.position_after(120))
     assert client.xpending("readings", "everclust")["pending"] == 180
     source.close()
     # A run without a checkpoint gets what was not acknowledged; one with it goes on behind it, in any case.
@@ -315,7 +315,7 @@ def test_mqtt_delivers_again_what_was_not_acknowledged(mqtt_port, rows):
     source.close()
     source, got, position = take(0)
     assert got == rows[:15].tolist(), "nothing was acknowledged"
-    source.settle(position)
+    source.acknowledge(position)
     time.sleep(0.5)
     source.close()
     publish_mqtt(mqtt_port, bodies(rows[15:16]))

@@ -13,7 +13,7 @@ from everclust.stream import open_source
 from everclust.stream.batch import UnreachableError
 from everclust.stream.columns import Columns
 from everclust.stream.sources import nats as jetstream
-from everclust.stream.sources import reconnect as absence
+from everclust.stream.sources import reconnect
 from everclust.stream.sources import redis as redis_stream
 from stream.test_message_systems import bodies, publish_mqtt, publish_nats, subscribe_mqtt
 from support import servers
@@ -135,7 +135,7 @@ def test_a_server_that_stays_away_ends_a_run_which_can_go_on(system, folder, row
             if job.rows == N_ROWS // 2:
                 stack.close()
 
-        patch.setattr(absence, "AWAY", 1.0)
+        patch.setattr(reconnect, "MAX_OUTAGE", 1.0)
         patch.setattr("everclust.cli.setup.progress", lambda screen: nullcontext(stop_server))
         said = call(*command(system.url), code=5).strip()
     assert said.startswith(f"{system.url} does not answer any more: ")
@@ -151,7 +151,7 @@ def test_a_server_that_stays_away_ends_a_run_which_can_go_on(system, folder, row
 def test_a_server_that_goes_away_at_the_very_end(
     keeping, tmp_path_factory, rows, call, sentence, monkeypatch
 ):
-    """What was learnt is kept; without a checkpoint somebody has to know that it would come again."""
+    """What was learnt is saved; without a checkpoint an error says that it would come again."""
     system = Valkey(tmp_path_factory.mktemp("server"))
     words = ["fit", system.url, "-m", "m", "--columns", "a,b,c,d", "--limit", 300, *keeping]
     with ExitStack() as stack:
@@ -163,7 +163,7 @@ def test_a_server_that_goes_away_at_the_very_end(
         if keeping:
             assert call(*words).startswith("300 rows; ")
         else:
-            assert "could not be told what was learnt" in sentence(*words, code=5)
+            assert "could not be sent acknowledgements" in sentence(*words, code=5)
     assert load("m").n_samples_seen_ == 300
 
 
@@ -171,11 +171,11 @@ def test_a_server_that_goes_away_at_the_very_end(
 def test_a_connection_that_breaks_loses_nothing(kind, tmp_path, rows, monkeypatch):
     """What the server had sent, and thought delivered, is asked for again."""
     for module in (redis_stream, jetstream):
-        monkeypatch.setattr(module, "AT_ONCE", 100)
+        monkeypatch.setattr(module, "MAX_MESSAGES", 100)
     system = kind(tmp_path)
     with system.serving():
         system.publish(bodies(rows))
-        between = servers.Between(system.port, (20_000, 60_000))
+        between = servers.Proxy(system.port, (20_000, 60_000))
         columns, got = Columns(FEATURES), []
         source = open_source(system.url.replace(str(system.port), str(between.port)), columns)
         for batch in source.batches():
@@ -191,7 +191,7 @@ def test_a_connection_that_breaks_loses_nothing(kind, tmp_path, rows, monkeypatc
 
 def test_mqtt_connections_that_break_lose_nothing(tmp_path, rows):
     with servers.mosquitto(tmp_path) as port:
-        between = servers.Between(port, (4_000, 8_000))
+        between = servers.Proxy(port, (4_000, 8_000))
         url = f"mqtt://127.0.0.1:{between.port}/readings?client=breaking&sequence=number"
         subscribe_mqtt(url)
         publish_mqtt(port, bodies(rows[:200]))
@@ -203,7 +203,7 @@ def test_mqtt_connections_that_break_lose_nothing(tmp_path, rows):
                 position = batch.position_after(batch.table.num_rows)
                 latest = time.monotonic()
             elif source.wants_checkpoint:
-                source.settle(position)
+                source.acknowledge(position)
             if len(got) >= 200 or time.monotonic() - latest > 20:
                 break
         source.close()
@@ -238,7 +238,7 @@ def test_kafka_brokers_that_come_back_are_waited_for(rows):
 
 
 def test_kafka_brokers_that_stay_away(rows, monkeypatch):
-    monkeypatch.setattr(absence, "AWAY", 1.0)
+    monkeypatch.setattr(reconnect, "MAX_OUTAGE", 1.0)
     kafka = servers.Kafka()
     kafka.create("readings", 1)
     kafka.publish("readings", bodies(rows[:10]))

@@ -91,7 +91,7 @@ def test_patterns_go_through_the_files_in_order_of_their_names(folder, X):
     n_left = len(read("[abc].*", place)[0])
     np.testing.assert_array_equal(read("[abc].*", place)[0], X[len(X) - n_left :])
     (folder / "a0.csv").write_text("a,b,c,d\n1,2,3,4\n")
-    with pytest.raises(StreamError, match="the files before it are others now"):
+    with pytest.raises(StreamError, match="the files before it have changed"):
         read("[abc]*.*", place)
 
 
@@ -135,7 +135,7 @@ def test_a_followed_file_must_not_shrink(folder, X, monkeypatch):
     monkeypatch.setattr(text_module, "PAUSE", 0.01)
     path = folder / "log.csv"
     path.write_bytes(csv_bytes(X[:100]))
-    with pytest.raises(StreamError, match="was cut short while it was read"):  # noqa: PT012
+    with pytest.raises(StreamError, match="was truncated while it was read"):  # noqa: PT012
         for batch in open_source("log.csv", follow=True).batches():
             if batch.table.num_rows:
                 path.write_text("a,b,c,d\n")
@@ -146,13 +146,13 @@ def test_a_line_without_an_end_counts_at_the_end_of_a_file(folder):
     assert read("x.csv")[0].tolist() == [[1, 2], [3, 4]]
 
 
-def test_without_a_heading(folder):
+def test_without_a_header(folder):
     (folder / "x.csv").write_text("1,2\n3,4\n")
     assert read("x.csv", header=False)[0].tolist() == [[1, 2], [3, 4]]
 
 
 class TestAFirstLineOfNumbers:
-    """Nobody knows whether it is a heading, and a row would be lost."""
+    """It may be data, and a row would be lost."""
 
     @pytest.fixture(autouse=True)
     def numbers(self, folder):
@@ -162,12 +162,12 @@ class TestAFirstLineOfNumbers:
         with pytest.raises(StreamError, match=r"numbers only \('1', '2.5', '-3e4'\); use --no-header if"):
             read("x.csv")
 
-    def test_is_data_or_names_if_somebody_says_so(self):
+    def test_is_data_or_names_as_the_option_says(self):
         assert len(read("x.csv", header=False)[0]) == 2
         assert len(read("x.csv", header=True)[0]) == 1
 
     @pytest.mark.parametrize("known", [{"exclude": ["1"]}, {"features": ["2.5"]}, {"expected": ["2.5", "1"]}])
-    def test_is_a_heading_if_a_name_is_known(self, known):
+    def test_is_a_header_if_a_name_is_known(self, known):
         assert len(read("x.csv", columns=Columns(**known))[0]) == 1
 
     def test_is_not_one_with_a_word_in_it(self, folder):
@@ -196,11 +196,11 @@ def test_whole_numbers_may_become_fractions_later(folder, monkeypatch):
     ("name", "content", "message"),
     [
         ("x.csv", "a,b\n1,2\n3\n", "x.csv cannot be read as csv"),
-        ("x.csv", "", "no heading"),
+        ("x.csv", "", "no header"),
         ("x.jsonl", '{"a": 1}\n{"a": \n', "x.jsonl cannot be read as jsonl"),
         ("x.parquet", "nonsense", "x.parquet cannot be read"),
         ("x.npy", "nonsense", "x.npy cannot be read"),
-        ("x.docx", "nonsense", "The format of x.docx cannot be told"),
+        ("x.docx", "nonsense", "The format of x.docx is unknown"),
         ("x.csv", "a,b\n1,2\nred,3\n", "Column 'a' holds string"),
     ],
 )
@@ -217,7 +217,7 @@ def test_objects_are_not_unpacked(folder):
 
 
 def test_unknown_kinds_and_missing_files(folder):
-    with pytest.raises(StreamError, match="unknown kind, ftp"):
+    with pytest.raises(StreamError, match="unknown scheme 'ftp'"):
         open_source("ftp://example.org/x.csv")
     with pytest.raises(StreamError, match="There is no file nowhere"):
         open_source("nowhere*.csv")

@@ -91,8 +91,8 @@ def test_an_address_is_taken_apart():
 @pytest.mark.parametrize(
     ("url", "reason"),
     [
-        ("redis://me:sec/ret@host/s", "no address"),
-        ("redis://me:secret@host:port/s", "no address"),
+        ("redis://me:sec/ret@host/s", "no valid URL"),
+        ("redis://me:secret@host:port/s", "no valid URL"),
         ("redis://me:secret@host", "names no stream"),
         ("redis://me:secret@host/s?password=secret", "unknown option, password"),
         ("redis://me:secret@host/s?db=x", "must be a number"),
@@ -100,7 +100,7 @@ def test_an_address_is_taken_apart():
         ("nats://me:secret@host/s?from=middle", "earliest or latest"),
         ("mqtt://me:secret@host/sensors/#", "write it as %23"),
         ("kafka://me:secret@host/t?no.such.setting=1", "no.such.setting"),
-        ("postgres://me:secret@host/t", "unknown kind, postgres"),
+        ("postgres://me:secret@host/t", "unknown scheme 'postgres'"),
     ],
 )
 def test_addresses_that_make_no_sense(url, reason):
@@ -159,7 +159,7 @@ def sentence_or_record(sentence, *words):
         return sentence(*words, code=5)
     from typer.testing import CliRunner
 
-    from everclust.cli.stream import app
+    from everclust.cli.app import app
 
     result = CliRunner().invoke(app, [str(word) for word in words])
     assert result.exit_code == 5
@@ -224,8 +224,8 @@ def test_kafka_logs_in_as_the_address_says():
     assert source._settings(more)["sasl.mechanism"] == "SCRAM-SHA-256"
 
 
-def test_kafka_with_a_password_that_nobody_asks_for(monkeypatch, sentence):
-    monkeypatch.setattr("everclust.stream.sources.kafka.PATIENCE", 1.0)
+def test_kafka_with_a_password_that_is_not_asked_for(monkeypatch, sentence):
+    monkeypatch.setattr("everclust.stream.sources.kafka.TIMEOUT", 1.0)
     kafka = servers.Kafka()
     options = "security.protocol=SASL_PLAINTEXT&sasl.mechanism=PLAIN&sasl.username=me&sasl.password=wrongword"
     said = sentence(*fit(f"kafka://{kafka.server}/t?{options}"), code=5)
@@ -269,7 +269,7 @@ def test_webhooks_are_logged_in_to_and_shown_by_their_host(points, X, call, fold
     assert set(got) == {("/hidden/way", "Basic bWU6c0BjcmV0")}
     monkeypatch.setattr("everclust.stream.sinks.webhook.ATTEMPTS", 1)
     said = sentence(*words, "--checkpoint", "other", "--force", "-e", url, code=5)
-    assert said.startswith(f"http://127.0.0.1:{server.server_port}/… does not take events: ")
+    assert said.startswith(f"http://127.0.0.1:{server.server_port}/… does not accept events: ")
     kept = everything_kept(folder)
     assert "hidden" not in kept + said
     assert "cret" not in kept + said
@@ -341,14 +341,14 @@ def test_nats_with_tls(certificate, folder, tmp_path_factory):
 
 
 def test_redis_with_tls(certificate, folder, tmp_path_factory, messages):
-    """This Valkey may have been built without it, so somebody else speaks it."""
+    """This Valkey may have been built without TLS, so a proxy adds it."""
     with servers.valkey(tmp_path_factory.mktemp("valkey")) as port:
         import redis
 
         with redis.Redis(port=port) as client:
             for message in messages:
                 client.xadd("readings", {"data": message})
-        between = servers.Between(port, tls=certificate)
+        between = servers.Proxy(port, tls=certificate)
         assert check_tls(folder, fit(f"rediss://localhost:{between.port}/readings"), certificate) == ""
         between.close()
     assert load("m").n_samples_seen_ == 300
@@ -356,7 +356,7 @@ def test_redis_with_tls(certificate, folder, tmp_path_factory, messages):
 
 def test_mqtt_with_tls(certificate, folder, tmp_path_factory):
     with servers.mosquitto(tmp_path_factory.mktemp("mosquitto")) as port:
-        between = servers.Between(port, tls=certificate)
+        between = servers.Proxy(port, tls=certificate)
         words = fit(f"mqtts://localhost:{between.port}/readings", "--idle", 1)
         assert check_tls(folder, words, certificate) == ""
         between.close()

@@ -1,8 +1,8 @@
-"""Start runs of the command line, kill them, and start them again until they are through.
+"""Starts runs of the command line, kills them, and starts them again until they finish.
 
-A process of its own, in which everything is imported and compiled, forks one run after the other: so a run
-starts within milliseconds, and is killed while it learns, answers and writes, not while it is imported. What
-the test asks for comes as JSON on the command line, what happened goes out as JSON.
+This process imports and compiles everything, then forks one run after the other, so that a run starts within
+milliseconds and is killed while it learns, predicts and writes, not while it imports. The request of the test
+is JSON on the command line, the result JSON on standard output.
 """
 
 import json
@@ -17,8 +17,11 @@ from pathlib import Path
 import numpy as np
 
 from everclust import IDAT
-from everclust.cli.stream import app
+from everclust.cli import dominance, setup
+from everclust.cli.app import app
 from everclust.stream import run as run_module
+
+IMPORTED = (dominance, setup)  # what `fit` would import after the fork
 
 RENAMES = (
     "before the rename of a checkpoint",
@@ -28,16 +31,16 @@ RENAMES = (
 
 
 def child(arguments: list[str], stdin: str | None, ready: int, deadly: str | None, at: int) -> None:
-    """Run the command; say when the first rows are learnt; die by oneself at a certain rename."""
+    """Run the command; write a dot after each learnt block; kill itself at a certain rename."""
     if stdin is not None:
         os.dup2(os.open(stdin, os.O_RDONLY), 0)
-    take_in = run_module._take_in
+    process_block = run_module._process_block
 
-    def taking_in(job, block):
-        take_in(job, block)
+    def process_and_report(job, block):
+        process_block(job, block)
         os.write(ready, b".")
 
-    run_module._take_in = taking_in
+    run_module._process_block = process_and_report
     if deadly is not None:
         die_at_rename(deadly, at)
     app([str(argument) for argument in arguments])
@@ -85,7 +88,7 @@ def attempt(arguments, stdin, longest, deadly=None, at=1):
 
 
 def main() -> None:
-    """Let one run end by itself, then others be killed; compare what they leave."""
+    """Let one run finish, kill others again and again, and compare the files of both."""
     wish = json.loads(sys.argv[1])
     random.seed(wish["seed"])
     IDAT().partial_fit(np.random.default_rng(0).normal(size=(2_000, 4))).predict(np.zeros((1, 4)))

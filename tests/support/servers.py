@@ -1,4 +1,4 @@
-"""Real servers for the tests, each started on a free port of this machine and stopped afterwards."""
+"""Real servers for the tests, started on a free port and stopped afterwards."""
 
 import ctypes
 import os
@@ -122,11 +122,11 @@ class Kafka:
         self.library.rd_kafka_mock_broker_set_up(self.cluster, 1)
 
 
-class Between:
-    """Stands between clients and a server.
+class Proxy:
+    """A proxy between clients and a server.
 
-    With `budget`, a range, connections break after so many bytes of the server's, later and later. With
-    `tls`, a key and a certificate, clients must speak it; the server does not.
+    With `budget`, a range, each connection breaks after that many bytes from the server, later every time.
+    With `tls`, a key and a certificate, clients connect by TLS and the server without.
     """
 
     def __init__(self, port, budget=None, tls=None):
@@ -144,18 +144,18 @@ class Between:
         with suppress(OSError):
             while True:
                 client, _ = self.listener.accept()
-                threading.Thread(target=self._stand_between, args=(client,), daemon=True).start()
+                threading.Thread(target=self._forward_both, args=(client,), daemon=True).start()
 
-    def _stand_between(self, client):
+    def _forward_both(self, client):
         with (
             suppress(OSError),
             client,
             socket.create_connection(("127.0.0.1", self.target)) as server,
             self._secured(client) as speaker,
         ):
-            there = threading.Thread(target=self._pass_on, args=(speaker, server, None), daemon=True)
+            there = threading.Thread(target=self._forward, args=(speaker, server, None), daemon=True)
             there.start()
-            self._pass_on(server, speaker, self._next_budget())
+            self._forward(server, speaker, self._next_budget())
             there.join()
 
     def _secured(self, client):
@@ -164,7 +164,7 @@ class Between:
     def _next_budget(self):
         return self.budget and self.random.randint(*self.budget) * (1 + self.n_broken // 3)
 
-    def _pass_on(self, source, target, budget):
+    def _forward(self, source, target, budget):
         with suppress(OSError):
             while some := source.recv(1024):
                 target.sendall(some)

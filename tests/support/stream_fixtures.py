@@ -51,7 +51,7 @@ def points(folder, X):
 @pytest.fixture(scope="session")
 def call() -> Callable[..., str]:
     """Run a command here; returns what it says, on stderr if it fails."""
-    from everclust.cli.stream import app
+    from everclust.cli.app import app
 
     def invoke(*arguments, code=0, feed=None):
         result = CliRunner().invoke(app, [str(argument) for argument in arguments], input=feed)

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import sys
+from importlib.util import find_spec
 
 
 def main() -> None:
-    """Run the command line, or say what it needs.
+    """Run the command line, or print how to install what it needs.
 
     Examples
     --------
-    On the command line, ``everclust --help`` shows what there is.
+    On the command line, ``everclust --help`` lists the commands.
     """
-    try:
-        from .live import live
-        from .stream import app
-    except ImportError as error:
-        if (error.name or "").split(".")[0] not in ("typer", "rich"):
-            raise
+    if find_spec("typer") is None or find_spec("rich") is None:
         sys.exit("The command line needs Typer and Rich: pip install 'everclust[cli]'")
-    app.command()(live)
+    from .app import app
+
     app()

@@ -1,4 +1,4 @@
-"""The subcommands of `everclust`: from arguments to functions, and from results to the screen."""
+"""The commands `bench …`: run, report, list, fetch, compare."""
 
 from __future__ import annotations
 
@@ -6,65 +6,57 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.box import SIMPLE
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.table import Column, Table
 
-from ..benchmark.data.catalogue import CATALOGUE
-from ..benchmark.data.datasets import DataSetError, at_hand, others_at_hand
-from ..benchmark.data.fetch import fetch as fetch_data_set
-from ..benchmark.report.store_diff import differences
-from ..benchmark.run.jobs import Job, Result
-from ..benchmark.run.plan import cost, fetchable, plan, take_in
-from ..benchmark.run.registry import ALGORITHMS, Algorithm
-from ..benchmark.run.runner import Summary, remaining
-from ..benchmark.run.runner import run as run_jobs
-from ..benchmark.run.store import Store, StoreError
-from ..benchmark.run.tuning import tuned
-from ..text import quantity
+from ..text import counted
 from . import bench_options as options
-from .option_groups import spelt_out
+from .console import Screen, exit_on_error, print_table
+from .option_groups import expand_groups
+from .options import split_names
+
+if TYPE_CHECKING:
+    from ..benchmark.report.store_diff import Difference
+    from ..benchmark.run.jobs import Job, Result
+    from ..benchmark.run.registry import Algorithm
+    from ..benchmark.run.runner import Summary
 
 STORE = Path("everclust_bench.sqlite")
 SHOWN = 5  # errors
-MISSING_EXTRA = 3  # as everywhere on the command line
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 bench = typer.Typer(no_args_is_help=True, help="Reproduce the paper's comparison.")
-app.add_typer(bench, name="bench")
 
 StorePath = Annotated[Path, typer.Option("--store", help="File of the results.")]
 With = Annotated[list[Path], typer.Option("--with", help="File that registers algorithms or data sets.")]
 
 
-@app.callback(help="Clustering of data that keeps arriving.")
-def everclust() -> None:
-    """With a callback, a single group is a subcommand."""
-
-
 @bench.command()
-@spelt_out
+@expand_groups
 def run(
     *,
-    wanted: options.Wanted,
+    selection: options.Selection,
     tuning: options.Tuning,
-    effort: options.Effort,
+    resources: options.Resources,
     store: StorePath = STORE,
     with_: With = [],  # noqa: B006
 ) -> None:
-    """Run what is not in the store yet. A run that was stopped, or killed, goes on where it was."""
-    with _told():
+    """Run what is not in the store yet. A run that was stopped or killed continues where it was."""
+    screen = Screen(False)
+    with _exit_on_error(screen):
+        from ..benchmark.run.plan import plan, take_in
+        from ..benchmark.run.runner import remaining
+        from ..benchmark.run.runner import run as run_jobs
+        from ..benchmark.run.store import Store
+        from ..benchmark.run.tuning import tuned
+
         for file in with_:
             take_in(file)
-        names = wanted.in_full()
+        names = selection.in_full()
         planned = plan(
-            _split(names.algorithms),
-            _split(names.datasets),
-            _split(names.settings),
+            split_names(*names.algorithms),
+            split_names(*names.datasets),
+            split_names(*names.settings),
             names.seeds,
             shuffles=names.shuffles,
         )
@@ -74,56 +66,63 @@ def run(
                 results,
                 trials=tuning.trials,
                 limit_seconds=tuning.search_limit,
-                n_jobs=effort.jobs,
+                n_jobs=resources.jobs,
                 as_in_paper=tuning.as_in_paper,
             )
-            with _progress(remaining(jobs, results, retry=effort.retry)) as (progress, errors):
+            with _progress(screen, remaining(jobs, results, retry=resources.retry)) as (progress, errors):
                 summary = run_jobs(
                     jobs,
                     results,
-                    n_jobs=effort.jobs,
-                    limit_seconds=effort.limit,
-                    limit_memory=effort.bytes(),
-                    retry=effort.retry,
+                    n_jobs=resources.jobs,
+                    limit_seconds=resources.limit,
+                    limit_memory=resources.bytes(),
+                    retry=resources.retry,
                     progress=progress,
                 )
-    _show(summary, errors)
+        _print_summary(screen, summary, errors)
 
 
 @bench.command()
 def report(
     store: StorePath = STORE,
-    html: Annotated[Path, typer.Option(help="File to write.")] = Path("everclust_bench.html"),
-    markdown: Annotated[Path | None, typer.Option(help="File to write besides.")] = None,
+    html: Annotated[Path, typer.Option(help="HTML file to write.")] = Path("everclust_bench.html"),
+    markdown: Annotated[Path | None, typer.Option(help="Markdown file to write as well.")] = None,
 ) -> None:
     """Write the tables and figures, ours beside the published numbers."""
-    with _told():
+    with _exit_on_error(Screen(False)):
+        from ..benchmark.run.store import Store
+
         Store(store, create=False).close()
         from ..benchmark.report.report import write_report
 
         write_report(store, html, markdown)
-    Console().print(f"Written: {html}" + (f" and {markdown}" if markdown else ""), soft_wrap=True)
+        typer.echo(f"Written: {html}" + (f" and {markdown}" if markdown else ""))
 
 
 @bench.command(name="list")
 def list_(with_: With = []) -> None:  # noqa: B006
-    """Show the data sets, and which are at hand, and the algorithms."""
-    with _told():
+    """List the data sets, which of them are at hand, and the algorithms."""
+    with _exit_on_error(Screen(False)):
+        from ..benchmark.run.plan import take_in
+
         for file in with_:
             take_in(file)
-        Console().print(_table_of_data_sets(), _table_of_algorithms())
+        _print_data_sets()
+        _print_algorithms()
 
 
 @bench.command()
 def fetch(
     names: Annotated[list[str], typer.Argument(help="Data sets, or all.")],
-    progress: Annotated[bool, typer.Option(help="Show how far it is.")] = True,
+    progress: Annotated[bool, typer.Option(help="Show a progress bar.")] = True,
 ) -> None:
     """Download data sets into the data folder."""
-    with _told():
-        for name in fetchable(_split(names)):
-            path = fetch_data_set(name, progress=progress)
-            Console().print(f"{name}: {path}", soft_wrap=True)
+    with _exit_on_error(Screen(False)):
+        from ..benchmark.data.fetch import fetch as fetch_data_set
+        from ..benchmark.run.plan import fetchable
+
+        for name in fetchable(split_names(*names)):
+            typer.echo(f"{name}: {fetch_data_set(name, progress=progress)}")
 
 
 @bench.command()
@@ -133,89 +132,93 @@ def compare(
     times: Annotated[bool, typer.Option("--times", help="Compare the training times too.")] = False,
 ) -> None:
     """Show by how much the means of two stores differ."""
-    with _told():
+    with _exit_on_error(Screen(False)):
+        from ..benchmark.report.store_diff import differences
+        from ..benchmark.run.store import Store
+
         with Store(first, create=False) as one, Store(second, create=False) as other:
             found = differences(one.results(), other.results(), times=times)
-        heads = "algorithm", "data set", "setting", "measure", "first", "second", "difference"
-        table = Table(*heads, box=SIMPLE)
-        for mean in (mean for mean in found if mean.difference != 0):
-            values = (f"{mean.first:.4g}", f"{mean.second:.4g}", f"{mean.difference:+.4g}")
-            table.add_row(mean.algorithm, mean.dataset, mean.setting, mean.measure, *values)
-        if table.row_count:
-            Console().print(table)
-        differ = quantity(len(found), "mean differs", "means differ")
-        Console().print(f"{table.row_count} of {differ}.", soft_wrap=True)
+        differing = [mean for mean in found if mean.difference != 0]
+        if differing:
+            heads = ["algorithm", "data set", "setting", "measure", "first", "second", "difference"]
+            print_table(heads, map(_difference_row, differing))
+        typer.echo(f"{len(differing)} of {counted(len(found), 'mean differs', 'means differ')}.")
+
+
+def _difference_row(mean: Difference) -> list[str]:
+    values = [f"{mean.first:.4g}", f"{mean.second:.4g}", f"{mean.difference:+.4g}"]
+    return [mean.algorithm, mean.dataset, mean.setting, mean.measure, *values]
 
 
 @contextmanager
-def _told() -> Iterator[None]:
-    """Tell in one sentence what is wrong, and leave with a code that is not 0."""
-    try:
+def _exit_on_error(screen: Screen) -> Iterator[None]:
+    """`exit_on_error` that also knows the errors of the benchmark."""
+    from ..benchmark.data.datasets import DataSetError
+    from ..benchmark.run.store import StoreError
+
+    with exit_on_error(
+        screen, DataSetError, StoreError, stopped="Stopped; the same command continues from here."
+    ):
         yield
-    except KeyboardInterrupt:
-        _complain("Stopped; the same command goes on from here.")
-        raise typer.Exit(130) from None
-    except (DataSetError, StoreError, ValueError, ImportError) as error:
-        _complain(str(error))
-        raise typer.Exit(MISSING_EXTRA if isinstance(error, ImportError) else 1) from None
-
-
-def _complain(sentence: str) -> None:
-    Console(stderr=True).print(sentence, style="red", markup=False, highlight=False, soft_wrap=True)
-
-
-def _split(names: list[str]) -> list[str]:
-    return [name for text in names for name in text.split(",") if name]
 
 
 @contextmanager
-def _progress(todo: list[Job]) -> Iterator[tuple[Callable[[Result], None], Counter[str]]]:
-    """A live display, the function to call with each result, and a count of what went wrong."""
+def _progress(screen: Screen, todo: list[Job]) -> Iterator[tuple[Callable[[Result], None], Counter[str]]]:
+    """A progress bar: yields the function to call with each result, and a count of the errors."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    from ..benchmark.run.plan import cost
+
     columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn()
     errors: Counter[str] = Counter()
     done = Counter[str]()
-    with Progress(*columns, console=Console(stderr=True), speed_estimate_period=600) as display:
-        task = display.add_task(f"0 of {quantity(len(todo), 'job')}", total=sum(map(cost, todo)))
+    with Progress(*columns, console=screen.err, speed_estimate_period=600) as display:
+        task = display.add_task(f"0 of {counted(len(todo), 'job')}", total=sum(map(cost, todo)))
 
         def progress(result: Result) -> None:
             done[result.status] += 1
             if result.status != "ok":
                 errors[f"{result.job.dataset}: {result.error}"] += 1
-            words = f"{done.total()} of {quantity(len(todo), 'job')}, now {result.job.dataset}"
+            words = f"{done.total()} of {counted(len(todo), 'job')}, now {result.job.dataset}"
             display.update(task, advance=cost(result.job), description=words)
 
         yield progress, errors
 
 
-def _show(summary: Summary, errors: Counter[str]) -> None:
-    """Say what became of the jobs; failures are an error, N/A is not."""
+def _print_summary(screen: Screen, summary: Summary, errors: Counter[str]) -> None:
+    """Print how the jobs ended; exit with an error if one failed. N/A is no failure."""
     for error, n in errors.most_common(SHOWN):
-        _complain(f"{error} ({quantity(n, 'job')})")
+        screen.error(f"{error} ({counted(n, 'job')})")
     if len(errors) > SHOWN:
-        others = quantity(len(errors) - SHOWN, "other reason, which is", "other reasons, which are")
-        _complain(f"… and {others} in the store.")
+        others = counted(len(errors) - SHOWN, "other reason, which is", "other reasons, which are")
+        screen.error(f"… and {others} in the store.")
     counts = ", ".join(f"{n} {status}" for status, n in summary.statuses.items()) or "nothing to do"
-    Console().print(f"{counts}; {summary.skipped} done before; {summary.seconds:.1f} s.", soft_wrap=True)
+    typer.echo(f"{counts}; {summary.skipped} done before; {summary.seconds:.1f} s.")
     if summary.statuses.get("failed"):
         raise typer.Exit(1)
 
 
-def _table_of_data_sets() -> Table:
-    table = Table("data set", "samples × features", "classes", "at hand", "source; licence", box=SIMPLE)
+def _print_data_sets() -> None:
+    from ..benchmark.data.catalogue import CATALOGUE
+    from ..benchmark.data.datasets import at_hand, others_at_hand
+
     here = set(at_hand())
+    rows = []
     for name, entry in CATALOGUE.items():
         state = "yes" if name in here else "no" if entry.recipe is None else "can be fetched"
-        table.add_row(name, entry.shape, str(entry.n_classes), state, f"{entry.source}; {entry.licence}")
-    for name in others_at_hand():
-        table.add_row(name, "", "", "yes", "your own")
-    return table
+        rows.append([name, entry.shape, str(entry.n_classes), state, f"{entry.source}; {entry.licence}"])
+    rows += [[name, "", "", "yes", "your own"] for name in others_at_hand()]
+    print_table(["data set", "samples × features", "classes", "at hand", "source; licence"], rows)
 
 
-def _table_of_algorithms() -> Table:
-    table = Table(Column("algorithm", no_wrap=True), "title", "settings", "to tune", box=SIMPLE)
-    for algorithm in ALGORITHMS.values():
-        table.add_row(algorithm.name, algorithm.title, _settings_of(algorithm), ", ".join(algorithm.space))
-    return table
+def _print_algorithms() -> None:
+    from ..benchmark.run.registry import ALGORITHMS
+
+    rows = [
+        [algorithm.name, algorithm.title, _settings_of(algorithm), ", ".join(algorithm.space)]
+        for algorithm in ALGORITHMS.values()
+    ]
+    print_table(["algorithm", "title", "settings", "to tune"], rows, unbroken=["algorithm"])
 
 
 def _settings_of(algorithm: Algorithm) -> str:

@@ -7,13 +7,12 @@ from typing import Annotated
 
 from typer import Option
 
-from ..benchmark.run.plan import PAPER_SEEDS, PAPER_SHUFFLES
-from ..benchmark.run.tuning import LIMIT_SECONDS, TRIALS
+from ..benchmark.defaults import LIMIT_SECONDS, PAPER_SEEDS, PAPER_SHUFFLES, TRIALS
 
 
 @dataclass
-class Wanted:
-    """What is to be run."""
+class Selection:
+    """What to run."""
 
     algorithms: Annotated[list[str], Option(help="Names, all, ablation or beyond.")] = field(
         default_factory=lambda: ["all"]
@@ -22,12 +21,12 @@ class Wanted:
     settings: Annotated[list[str], Option(help="stationary, nonstationary or both.")] = field(
         default_factory=lambda: ["both"]
     )
-    seeds: Annotated[int, Option(help="Runs, with seeds from 1 on.")] = PAPER_SEEDS
-    shuffles: Annotated[int, Option(min=0, help="Other orders within two classes to try.")] = 0
-    paper: Annotated[bool, Option("--paper", help="Everything, as the paper has it.")] = False
+    seeds: Annotated[int, Option(help="Number of runs; their seeds are 1, 2, …")] = PAPER_SEEDS
+    shuffles: Annotated[int, Option(min=0, help="Further orders within the classes to try.")] = 0
+    paper: Annotated[bool, Option("--paper", help="Everything that the paper compares.")] = False
 
-    def in_full(self) -> Wanted:
-        """With what the paper has, if that is wanted."""
+    def in_full(self) -> Selection:
+        """With `--paper`, everything that the paper compares."""
         if not self.paper:
             return self
         return replace(
@@ -42,23 +41,23 @@ class Wanted:
 
 @dataclass
 class Tuning:
-    """How parameters are found."""
+    """How parameters are tuned."""
 
-    trials: Annotated[int, Option(min=1, help="Trials for algorithms that must be tuned.")] = TRIALS
-    search_limit: Annotated[float, Option(help="Seconds for the trials per data set.")] = LIMIT_SECONDS
+    trials: Annotated[int, Option(min=1, help="Trials per algorithm that needs tuning.")] = TRIALS
+    search_limit: Annotated[float, Option(help="Seconds for all trials on a data set.")] = LIMIT_SECONDS
     as_in_paper: Annotated[
-        bool, Option("--as-in-paper", help="Take the paper's parameters where they are known.")
+        bool, Option("--as-in-paper", help="Use the paper's parameters where they are known.")
     ] = False
 
 
 @dataclass
-class Effort:
-    """What jobs may take."""
+class Resources:
+    """Time, memory and processes of the jobs."""
 
-    jobs: Annotated[int, Option(help="Processes, -1 for one per core.")] = -1
-    limit: Annotated[float | None, Option(min=0, help="Seconds that a job may take.")] = None
-    memory: Annotated[float | None, Option(min=0, help="GiB that a job may take.")] = None
-    retry: Annotated[bool, Option("--retry", help="Run again what was not successful.")] = False
+    jobs: Annotated[int, Option(help="Number of processes; -1 for one per core.")] = -1
+    limit: Annotated[float | None, Option(min=0, help="Time limit of a job, in seconds.")] = None
+    memory: Annotated[float | None, Option(min=0, help="Memory limit of a job, in GiB.")] = None
+    retry: Annotated[bool, Option("--retry", help="Run failed jobs again.")] = False
 
     def bytes(self) -> int | None:
         """The memory in bytes."""

@@ -1,4 +1,4 @@
-"""How the stream commands speak: results, warnings, what is wrong, and the code with which they leave."""
+"""Console output and exit codes of the command line."""
 
 from __future__ import annotations
 
@@ -6,49 +6,58 @@ import errno
 import json
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NoReturn
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
-from rich.console import Console
 
 from ..stream.batch import UnreachableError, UnwritableError
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 WRONG, USAGE, MISSING_EXTRA, UNWRITABLE, UNREACHABLE = 1, 2, 3, 4, 5
 SIGNALLED = 128
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 EXIT_CODES = """
-**Exit codes**: 0 done · 1 something is wrong with the data, the model or the checkpoint · 2 wrong usage ·
-3 an optional package is missing · 4 something cannot be written · 5 a message system does not answer, or
-refuses the password · 130 and 143 stopped by Ctrl-C and by SIGTERM, everything learnt so far being kept.
+**Exit codes**: 0 done · 1 an error in the data, the model or the checkpoint · 2 wrong usage ·
+3 an optional package is missing · 4 a file cannot be written · 5 a message system does not answer, or
+refuses the password · 130 and 143 stopped by Ctrl-C and by SIGTERM; everything learnt so far is saved.
 """
 
 
 class Screen:
-    """Standard error for people, standard output for results; with `--json` both for machines."""
+    """Results on standard output, warnings and errors on standard error; with `--json`, both as JSON."""
 
     def __init__(self, as_json: bool, stdout_taken: bool = False) -> None:
         self.as_json, self.stdout_taken = as_json, stdout_taken
-        self.err = Console(stderr=True, soft_wrap=True, highlight=False)
+
+    @cached_property
+    def err(self) -> Console:
+        """Standard error, with colours where it is a terminal."""
+        from rich.console import Console
+
+        return Console(stderr=True, soft_wrap=True, highlight=False)
 
     def warn(self, sentence: str) -> None:
-        """Something to know that stops nothing."""
-        self._say({"warning": sentence}, sentence, "yellow")
+        """Print a warning."""
+        self._print({"warning": sentence}, sentence, "yellow")
 
-    def complain(self, sentence: str) -> None:
-        """Something that stops everything."""
-        self._say({"error": sentence}, sentence, "red")
+    def error(self, sentence: str) -> None:
+        """Print an error."""
+        self._print({"error": sentence}, sentence, "red")
 
-    def _say(self, record: dict[str, str], sentence: str, style: str) -> None:
+    def _print(self, record: dict[str, str], sentence: str, style: str) -> None:
         if self.as_json:
             sys.stderr.write(json.dumps(record) + "\n")
         else:
             self.err.print(sentence, style=style, markup=False)
 
     def result(self, record: dict[str, Any], sentence: str) -> None:
-        """What came of it. If standard output is for answers, people read it beside them."""
+        """Print a result. If standard output holds predictions, it goes to a terminal on standard error."""
         text = json.dumps(record) if self.as_json else sentence
         if not self.stdout_taken:
             typer.echo(text)
@@ -57,42 +66,55 @@ class Screen:
 
 
 @contextmanager
-def told(screen: Screen) -> Iterator[None]:
-    """Tell in one sentence what is wrong, and leave with the code for it."""
+def exit_on_error(screen: Screen, *errors: type[Exception], stopped: str = "Stopped.") -> Iterator[None]:
+    """Print an error as one sentence and exit with its code.
+
+    Parameters
+    ----------
+    screen : Screen
+    *errors : exception types
+        Errors besides `ValueError` and `OSError` whose message is a sentence for users.
+    stopped : str
+        What to print on Ctrl-C.
+    """
     try:
         yield
-    except BrokenPipeError:  # whoever read the answers has enough
+    except KeyboardInterrupt:
+        _exit(screen, stopped, SIGNALLED + signal.SIGINT)
+    except errors as error:
+        _exit(screen, error, WRONG)
+    except BrokenPipeError:  # the reader of the answers, such as `head`, has enough
         sys.stderr.close()
         raise typer.Exit(0) from None
     except ImportError as error:
-        _leave(screen, error, MISSING_EXTRA)
+        _exit(screen, error, MISSING_EXTRA)
     except UnwritableError as error:
-        _leave(screen, error, UNWRITABLE)
+        _exit(screen, error, UNWRITABLE)
     except UnreachableError as error:
-        _leave(screen, error, UNREACHABLE)
+        _exit(screen, error, UNREACHABLE)
     except OSError as error:
         if error.filename is None and error.errno in FULL:  # all other files are written by name
-            _leave(screen, f"Standard output cannot be written: {error.strerror}; make room.", UNWRITABLE)
-        _leave(screen, f"{error.filename or 'Something'} cannot be used: {error.strerror}.", WRONG)
+            _exit(screen, f"Standard output cannot be written: {error.strerror}; make room.", UNWRITABLE)
+        _exit(screen, f"{error.filename or 'Something'} cannot be used: {error.strerror}.", WRONG)
     except ValueError as error:  # StreamError is one
-        _leave(screen, error, WRONG)
+        _exit(screen, error, WRONG)
 
 
-def _leave(screen: Screen, error: object, code: int) -> NoReturn:
-    screen.complain(" ".join(str(error).split()))
+def _exit(screen: Screen, error: object, code: int) -> NoReturn:
+    screen.error(" ".join(str(error).split()))
     raise typer.Exit(code) from None
 
 
 @contextmanager
 def stoppable() -> Iterator[Callable[[], int]]:
-    """The number of the signal that asked to stop, or 0. A second signal ends everything at once."""
+    """Yields a function: the number of the signal that asked to stop, or 0. A second signal kills."""
     got: list[int] = []
 
-    def take(number: int, frame: Any) -> None:
+    def handle(number: int, frame: Any) -> None:
         got.append(number)
         signal.signal(number, signal.SIG_DFL)
 
-    before = {number: signal.signal(number, take) for number in (signal.SIGTERM, signal.SIGINT)}
+    before = {number: signal.signal(number, handle) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
         yield lambda: got[0] if got else 0
     finally:
@@ -100,7 +122,33 @@ def stoppable() -> Iterator[Callable[[], int]]:
             signal.signal(number, handler)
 
 
-def leave_if_stopped(number: int) -> None:
-    """Leave with the code of a signal, if there was one."""
+def exit_if_stopped(number: int) -> None:
+    """Exit with the code of a signal, if there was one."""
     if number:
         raise typer.Exit(SIGNALLED + number)
+
+
+def lines(record: dict[str, Any]) -> str:
+    """A record as text, one line for each field."""
+    width = max(map(len, record)) + 2
+    return "\n".join(f"{name:{width}}{_shown(value)}" for name, value in record.items())
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def print_table(heads: Sequence[str], rows: Iterable[Sequence[str]], unbroken: Sequence[str] = ()) -> None:
+    """Print a table on standard output. Cells of `unbroken` columns are never wrapped."""
+    from rich.box import SIMPLE
+    from rich.console import Console
+    from rich.table import Column, Table
+
+    table = Table(*(Column(head, no_wrap=head in unbroken) for head in heads), box=SIMPLE)
+    for row in rows:
+        table.add_row(*row)
+    Console().print(table)

@@ -1,4 +1,4 @@
-"""Does one column decide all distances?"""
+"""A warning when one column dominates all distances."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from ..stream.blocks import Block
 from ..stream.job import Run
 
 SHARE = 0.95  # of the squared distances
-LOOKED_AT = 100  # rows before a column can be said to dominate
+MIN_ROWS = 100  # to estimate variances from
 
 
 class Dominance:
-    """Warns once, by the first rows, if a single column decides everything."""
+    """Warns once, from the first rows, if a single column makes up nearly all of the distances."""
 
     def __init__(self, warn: Callable[[str], None]) -> None:
-        self.warn, self.is_settled = warn, False
+        self.warn, self.is_done = warn, False
         self.seen: list[np.ndarray] = []
 
     def __call__(self, job: Run, block: Block) -> None:
-        """Look at some more rows, until there are enough."""
-        if self.is_settled or not len(block.X):
+        """Collect rows until there are enough, then check."""
+        if self.is_done or not len(block.X):
             return
         self.seen.append(block.X)
-        if sum(map(len, self.seen)) < LOOKED_AT:
+        if sum(map(len, self.seen)) < MIN_ROWS:
             return
         found = dominant_column(np.concatenate(self.seen), job.columns.features or [])
-        self.seen, self.is_settled = [], True
+        self.seen, self.is_done = [], True
         if found is not None:
             self.warn(
                 f"Column {found[0]!r} makes up {found[1]:.1%} of all squared distances, so the others hardly "

@@ -1,59 +1,66 @@
-"""The command line: a stream that is learnt while somebody watches."""
+"""The command `live`: a page in the browser that shows a model while it learns."""
 
 from __future__ import annotations
 
 import time
 import webbrowser
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
-from ..estimators.idat import IDAT
-from ..live_page.control import Control
-from ..live_page.page import LivePage
-from ..live_page.throttle import Throttle, ThrottledSource
-from ..live_page.watcher import Watcher
-from ..stream.job import Run
-from ..stream.resume import resume
-from ..stream.run import run
 from . import options as options
-from .console import Screen, leave_if_stopped, stoppable, told
-from .option_groups import spelt_out
-from .progress import result_of
-from .setup import checkpointed, job_of, loaded_if_there, refuse_to_forget
+from .console import Screen, exit_if_stopped, exit_on_error, stoppable
+from .option_groups import expand_groups
+
+if TYPE_CHECKING:
+    from ..live_page.control import Control
+    from ..live_page.page import LivePage
+    from ..stream.job import Run
 
 
-@spelt_out
+@expand_groups
 def live(
     source: options.SourceUrl,
     *,
     model: options.OptionalModel = None,
     modes: options.Modes,
-    reading: options.Reading,
+    column_options: options.ColumnOptions,
     follow: options.Follow = False,
     limit: options.Limit = None,
-    keeping: options.Keeping,
-    showing: options.Showing,
+    checkpoint_options: options.CheckpointOptions,
+    page_options: options.PageOptions,
     json: options.Json = False,
 ) -> None:
-    """Learn a stream and show it on a page in the browser, where it can be paused and stepped through."""
+    """Learn a stream and show the model on a page in the browser, which can pause and step."""
     screen = Screen(json)
-    with told(screen):
-        known = loaded_if_there(model)
-        job = job_of(known or IDAT(**asdict(modes)), source, reading, options.Stretch(follow, limit))
+    with exit_on_error(screen):
+        from ..estimators.idat import IDAT
+        from ..stream.resume import resume
+        from .setup import checkpointed, job_of, load_model_if_exists, refuse_to_forget
+
+        known = load_model_if_exists(model)
+        job = job_of(
+            known or IDAT(**asdict(modes)), source, column_options, options.RangeOptions(follow, limit)
+        )
         job.model_path = model
-        with checkpointed(job, keeping, screen):
+        with checkpointed(job, checkpoint_options, screen):
             if resume(job) is not None:
                 refuse_to_forget(job, known)
-            with _page(job, showing) as page:
-                _announce(page, screen, showing.open_page)
-                _learn(job, page.control, screen, showing.stay)
+            with _page(job, page_options) as page:
+                _announce(page, screen, page_options.open_page)
+                _learn(job, page.control, screen, page_options.stay)
 
 
-def _page(job: Run, showing: options.Showing) -> LivePage:
-    at_once = job.source.endless if showing.wait is None else not showing.wait
+def _page(job: Run, page_options: options.PageOptions) -> LivePage:
+    from ..live_page.control import Control
+    from ..live_page.page import LivePage
+    from ..live_page.throttle import Throttle, ThrottledSource
+    from ..live_page.watcher import Watcher
+
+    at_once = job.source.endless if page_options.wait is None else not page_options.wait
     watcher = Watcher(job.model, lambda: job.columns.features)
-    throttle = Throttle(showing.speed, None if at_once else watcher.first_viewer)
+    throttle = Throttle(page_options.speed, None if at_once else watcher.first_viewer)
     job.source = ThrottledSource(job.source, throttle)
-    return LivePage(Control(watcher, throttle), job.url, showing.host, showing.port)
+    return LivePage(Control(watcher, throttle), job.url, page_options.host, page_options.port)
 
 
 def _announce(page: LivePage, screen: Screen, open_page: bool) -> None:
@@ -65,6 +72,9 @@ def _announce(page: LivePage, screen: Screen, open_page: bool) -> None:
 
 
 def _learn(job: Run, control: Control, screen: Screen, stay: bool) -> None:
+    from ..stream.run import run
+    from .progress import result_of
+
     with stoppable() as stopped:
         job.should_stop = lambda: bool(stopped())
         summary = run(job)
@@ -73,4 +83,4 @@ def _learn(job: Run, control: Control, screen: Screen, stay: bool) -> None:
         while stay and not stopped():
             time.sleep(0.1)
     if summary.ended == "stopped":
-        leave_if_stopped(stopped())
+        exit_if_stopped(stopped())

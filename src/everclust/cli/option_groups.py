@@ -1,4 +1,4 @@
-"""Options that belong together: a command takes them as one argument, the command line spells them out."""
+"""Groups of options: a dataclass that a command takes as one argument, and the command line as several."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from inspect import Parameter, Signature, signature
 from typing import Any, get_type_hints
 
 
-def spelt_out(command: Callable[..., None]) -> Callable[..., None]:
-    """A command in which every argument of a dataclass type becomes one option for each of its fields.
+def expand_groups(command: Callable[..., None]) -> Callable[..., None]:
+    """Replace every parameter of a dataclass type by one option for each of its fields.
 
-    Typer goes by the signature: it is shown one in which such arguments are replaced by their fields.
+    Typer reads the signature, so the returned function has one in which these parameters are replaced.
     """
     hints = get_type_hints(command, include_extras=True)
     groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}

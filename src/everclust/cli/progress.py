@@ -1,36 +1,40 @@
-"""A run in words: how far it is, what happens to the clusters, what came of it."""
+"""Progress, events and result of a run, as text."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from ..stream.blocks import Block
 from ..stream.job import Run, Summary
-from ..text import quantity
+from ..text import counted
 from .console import Screen
 
-PAUSE = 0.1  # seconds between two looks at how far it is
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+PAUSE = 0.1  # seconds between two updates of the line
 
 
 @contextmanager
 def progress(screen: Screen) -> Iterator[Callable[[Run, Block], None]]:
-    """A line on standard error, if that is a terminal, and the function that brings it up to date."""
+    """Show a progress line if standard error is a terminal; yields the function that updates it."""
     if screen.as_json or not screen.err.is_terminal:
         yield lambda job, block: None
         return
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
     columns = BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), TimeRemainingColumn()
     with Progress(*columns, console=screen.err, transient=True) as display:
         yield ProgressLine(display)
 
 
 class ProgressLine:
-    """Rows, speed and state of a run, on a line that is written over."""
+    """Rows, speed and state of a run, on one line that is overwritten."""
 
     def __init__(self, display: Progress) -> None:
         self.display, self.task = display, display.add_task("", total=None)
@@ -38,7 +42,7 @@ class ProgressLine:
         self.rows_before: int | None = None
 
     def __call__(self, job: Run, block: Block) -> None:
-        """Bring it up to date, if it is old enough."""
+        """Update the line, at most once in PAUSE seconds."""
         now = time.monotonic()
         if self.rows_before is None:
             self.rows_before = job.rows - block.n_rows
@@ -56,19 +60,19 @@ class ProgressLine:
 
 
 def _state(job: Run, speed: float) -> str:
-    words = f"{quantity(job.rows, 'row')}, {speed:,.0f}/s"
+    words = f"{counted(job.rows, 'row')}, {speed:,.0f}/s"
     if job.n_seen:
         now = job.model.snapshot()
         words += (
-            f", {quantity(len(now.usage), 'node')}, {quantity(now.n_clusters, 'cluster')}, "
+            f", {counted(len(now.usage), 'node')}, {counted(now.n_clusters, 'cluster')}, "
             f"interval {now.interval}, vigilance {now.vigilance:.3f}"
         )
     return words
 
 
 def result_of(job: Run, summary: Summary) -> tuple[dict[str, Any], str]:
-    """What came of a run, for machines and for people."""
-    read = quantity(summary.rows, "row") + (f", {summary.skipped:,} skipped" if summary.skipped else "")
+    """The result of a run, as a record and as a sentence."""
+    read = counted(summary.rows, "row") + (f", {summary.skipped:,} skipped" if summary.skipped else "")
     if summary.resumed_at:
         read += f", {summary.resumed_at:,} of them before"
     if not job.n_seen:
@@ -81,28 +85,28 @@ def result_of(job: Run, summary: Summary) -> tuple[dict[str, Any], str]:
         "interval": now.interval,
         "vigilance": now.vigilance,
     }
-    found = f"{quantity(now.n_clusters, 'cluster')} from {quantity(len(now.usage), 'node')}"
+    found = f"{counted(now.n_clusters, 'cluster')} from {counted(len(now.usage), 'node')}"
     return {**summary._asdict(), **known}, f"{read}; {found}; {summary.seconds:.1f} s."
 
 
-class Sentences:
-    """Events for people to read, as they happen."""
+class EventPrinter:
+    """An event sink that prints one sentence for each event."""
 
     name = "-"
 
     def write(self, events: Sequence[dict[str, Any]]) -> None:
-        """Say some more."""
+        """Print events."""
         for event in events:
             typer.echo(f"sample {event['sample']:,}: {event['text']}")
 
     def mark(self) -> None:
-        """What is said is said."""
+        """Standard output has no position."""
 
     def rewind(self, mark: Any) -> None:
-        """What is said is said."""
+        """Lines that were printed cannot be taken back."""
 
     def finish(self) -> None:
-        """No more will come."""
+        """Nothing to close."""
 
-    def let_go(self) -> None:
-        """Something went wrong."""
+    def abort(self) -> None:
+        """Nothing to close."""

@@ -1,4 +1,4 @@
-"""How well a model knows a stream, counted block by block."""
+"""Scores of a model on a stream, accumulated block by block."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ..stream.blocks import Block
 from ..stream.job import Run
 
 
-class Tally:
-    """How similar rows are to what a model knows, and how its clusters agree with labels."""
+class ScoreAccumulator:
+    """Similarity of rows to a model, share of novel rows, and agreement of clusters with labels."""
 
     def __init__(self, model: IDAT) -> None:
         self.vigilance = model.vigilance_
@@ -25,22 +25,24 @@ class Tally:
         self.true: list[np.ndarray] = []
 
     def __call__(self, job: Run, block: Block) -> None:
-        """Look at some more rows."""
+        """Add a block."""
         if not len(block.X):
             return
-        similarity = job.model.score_samples(block.X)
+        similarity = job.model._score_rows(block.X)
         self.n += len(similarity)
         self.total += float(similarity.sum())
         self.least = min(self.least, float(similarity.min()))
         self.n_novel += int((similarity < self.vigilance).sum())
         if block.labels is not None:
             self.true.append(np.array([self.codes[label] for label in block.labels], np.int32))
-            self.found.append(job.model.predict(block.X))
+            self.found.append(job.model._predict_rows(block.X))
 
     def result(self) -> dict[str, Any]:
-        """All measures."""
+        """The scores of all rows so far."""
         if not self.n:
-            raise StreamError("No complete row came, so there is nothing to score; check the source.")
+            raise StreamError(
+                "The source has no complete row, so there is nothing to score; check the source."
+            )
         record: dict[str, Any] = {
             "mean similarity": self.total / self.n,
             "least similarity": self.least,

@@ -1,141 +1,159 @@
-"""From options to runs: what the stream commands share."""
+"""From options to runs, for the commands that read streams."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import typer
 
 from ..estimators.idat import IDAT, load
 from ..stream.batch import StreamError
-from ..stream.blocks import Block
+from ..stream.blocks import Block, blocks
 from ..stream.checkpoint import Checkpoints
 from ..stream.columns import Columns
-from ..stream.job import Run, Summary, let_go
+from ..stream.job import Run, Summary, close
 from ..stream.run import run
 from ..stream.sinks.events import open_event_sink
 from ..stream.sinks.rows import open_sink
 from ..stream.sources import open_source
 from ..stream.urls import without_password
-from ..text import quantity
-from .console import Screen, leave_if_stopped, stoppable
-from .options import Keeping, Reading, Results, Stretch
+from ..text import counted
+from .console import Screen, exit_if_stopped, stoppable
+from .options import CheckpointOptions, ColumnOptions, RangeOptions, Results, split_names
 from .progress import progress, result_of
 
-UNANSWERED_BLOCK = 8_192  # rows learnt at once when nobody waits for answers
+UNANSWERED_BLOCK = 8_192  # rows learnt at once when no predictions are written
 
 
-def loaded(path: Path) -> IDAT:
-    """The model in a file."""
+def load_model(path: Path) -> IDAT:
+    """Load a model that must exist."""
     if not path.exists():
         raise StreamError(f"There is no model {path}; make one with everclust fit, or check the path.")
     return load(path)
 
 
-def loaded_if_there(path: Path | None) -> IDAT | None:
-    """The model in a file, if there is one yet."""
+def load_model_if_exists(path: Path | None) -> IDAT | None:
+    """Load a model if its file exists."""
     return load(path) if path is not None and path.exists() else None
 
 
-def columns_for(model: IDAT, reading: Reading, id: str | None = None) -> Columns:
-    """The choice of columns; a model that has learnt some wants the same again."""
-    if reading.missing not in ("skip", "error"):
-        raise typer.BadParameter(f"--missing is {reading.missing!r}, but it must be skip or error.")
+def columns_for(model: IDAT, column_options: ColumnOptions, id: str | None = None) -> Columns:
+    """The columns to read; a model that has learnt some gets the same ones again."""
+    if column_options.missing not in ("skip", "error"):
+        raise typer.BadParameter(f"--missing is {column_options.missing!r}, but it must be skip or error.")
     names = getattr(model, "feature_names_in_", None)
     return Columns(
-        _split(reading.columns) or None,
-        exclude=_split(reading.exclude),
-        label=reading.label,
+        split_names(column_options.columns) or None,
+        exclude=split_names(column_options.exclude),
+        label=column_options.label,
         id=id,
         expected=None if names is None else [str(name) for name in names],
         width=getattr(model, "n_features_in_", None),
-        missing=reading.missing,
+        missing=column_options.missing,
     )
 
 
-def _split(names: str | None) -> list[str]:
-    return [name.strip() for name in (names or "").split(",") if name.strip()]
-
-
-def job_of(model: IDAT, url: str, reading: Reading, stretch: Stretch, id: str | None = None) -> Run:
+def job_of(
+    model: IDAT, url: str, column_options: ColumnOptions, range_options: RangeOptions, id: str | None = None
+) -> Run:
     """A run of a model over a source."""
-    columns = columns_for(model, reading, id)
-    source = open_source(url, columns, format=reading.format, header=reading.header, follow=stretch.follow)
+    columns = columns_for(model, column_options, id)
+    source = open_source(
+        url, columns, format=column_options.format, header=column_options.header, follow=range_options.follow
+    )
     return Run(
         model,
         source,
         columns,
         url=without_password(url),
         block=UNANSWERED_BLOCK,
-        limit=stretch.limit,
-        idle=stretch.idle,
+        limit=range_options.limit,
+        idle=range_options.idle,
     )
 
 
+def first_rows(
+    model: IDAT, url: str, n_rows: int, column_options: ColumnOptions, id: str | None
+) -> np.ndarray:
+    """The first complete rows of a source."""
+    columns = columns_for(model, column_options, id)
+    source = open_source(url, columns, format=column_options.format, header=column_options.header)
+    parts: list[np.ndarray] = []
+    with closing(source):
+        for block in blocks(source, columns, None, n_rows, whole=False):
+            parts += [] if block is None else [block.X]
+            if sum(map(len, parts)) >= n_rows:
+                break
+    if not parts:
+        raise StreamError(f"{without_password(url)} has no rows to draw.")
+    return np.concatenate(parts)[:n_rows]
+
+
 def add_results(job: Run, results: Results) -> None:
-    """Let a run write answers and events."""
+    """Open the files, streams and webhooks that a run writes predictions and events to."""
     if results.predictions is not None:
         job.answers, job.block = open_sink(results.predictions, heads_of(job)), results.block
     job.event_sinks = [open_event_sink(url) for url in results.events]
 
 
 def heads_of(job: Run) -> list[str]:
-    """What the columns of the answers are called."""
+    """Names of the columns of the predictions."""
     return ["row" if job.columns.id is None else job.columns.id, "cluster"]
 
 
 @contextmanager
-def checkpointed(job: Run, keeping: Keeping, screen: Screen) -> Iterator[None]:
-    """With a folder for checkpoints, if there is to be one; whatever happens, everything is closed."""
-    job.every = keeping.rows_or_seconds()
+def checkpointed(job: Run, checkpoint_options: CheckpointOptions, screen: Screen) -> Iterator[None]:
+    """Open the checkpoint folder, if there is one; close everything at the end, also after an error."""
+    job.every = checkpoint_options.rows_or_seconds()
     if job.answers is None and isinstance(job.every, int):
         job.block = min(job.block, job.every)
     try:
-        if keeping.checkpoint is not None:
-            job.checkpoints = Checkpoints(keeping.checkpoint, screen.warn)
+        if checkpoint_options.checkpoint is not None:
+            job.checkpoints = Checkpoints(checkpoint_options.checkpoint, screen.warn)
             job.checkpoints.open()
         yield
     finally:
-        let_go(job)
+        close(job)
 
 
 def refuse_to_replace(path: Path, force: bool) -> None:
-    """A model that is there already may be precious."""
+    """Raise an error instead of overwriting a model, unless `--force` was given."""
     if path.exists() and not force:
         raise StreamError(
-            f"{path} is there already; go on with it with everclust update, or replace it with --force."
+            f"{path} exists already; continue it with everclust update, or replace it with --force."
         )
 
 
 def refuse_to_forget(job: Run, known: IDAT | None) -> None:
-    """Somebody else may have gone on with the model since the checkpoint."""
+    """Raise an error if the model was trained further after its checkpoint was written."""
     if known is not None and job.checkpoints is not None and known.n_samples_seen_ > job.n_seen:
         raise StreamError(
-            f"{job.model_path} has learnt {quantity(known.n_samples_seen_, 'sample')}, but its checkpoint in "
+            f"{job.model_path} has learnt {counted(known.n_samples_seen_, 'sample')}, but its checkpoint in "
             f"{job.checkpoints.folder} only {job.n_seen:,}: something else was learnt in between; "
             "choose another checkpoint folder."
         )
 
 
-def carry_out(
+def run_and_print(
     job: Run,
     screen: Screen,
-    look: Callable[[Run, Block], None] | None = None,
-    tell: Callable[[Run, Summary], tuple[dict[str, Any], str]] = result_of,
+    on_block: Callable[[Run, Block], None] | None = None,
+    summarise: Callable[[Run, Summary], tuple[dict[str, Any], str]] = result_of,
 ) -> None:
-    """Run until the source ends or a signal comes, show how far it is, and tell what came of it."""
-    with stoppable() as stopped, progress(screen) as show:
+    """Run until the source ends or a signal comes; show the progress and print the result."""
+    with stoppable() as stopped, progress(screen) as show_progress:
 
-        def on_block(at: Run, block: Block) -> None:
-            show(at, block)
-            if look is not None:
-                look(at, block)
+        def after_block(at: Run, block: Block) -> None:
+            show_progress(at, block)
+            if on_block is not None:
+                on_block(at, block)
 
         job.should_stop = lambda: bool(stopped())
-        job.on_block = on_block
+        job.on_block = after_block
         summary = run(job)
-    screen.result(*tell(job, summary))
-    leave_if_stopped(stopped())
+    screen.result(*summarise(job, summary))
+    exit_if_stopped(stopped())

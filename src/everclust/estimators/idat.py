@@ -310,6 +310,27 @@ class IDAT(FindingsMixin, CallbackSupportMixin, ClusterMixin, BaseEstimator):
             happened = self.events(before)
         self._tell(happened)
 
+    # For callers that have validated their rows, such as streams: names are not looked at
+
+    def _learn_rows(self, X: np.ndarray) -> None:
+        """Learn a C-contiguous float64 array of moderate values, as `partial_fit` does, bit for bit."""
+        if not self.__sklearn_is_fitted__():
+            with _STARTING:
+                if not self.__sklearn_is_fitted__():
+                    self._learner = self._new_learner(X.shape[1])
+                    self.n_features_in_ = X.shape[1]
+                    self._learn(X)
+                    return
+        self._go_on(X)
+
+    def _predict_rows(self, X: np.ndarray) -> np.ndarray:
+        """Cluster of each row of such an array, as `predict` has it."""
+        return labels(self.snapshot(), X)
+
+    def _score_rows(self, X: np.ndarray) -> np.ndarray:
+        """Similarity of each row of such an array, as `score_samples` has it."""
+        return similarities(self.snapshot(), X)
+
     def _tell(self, events: list[Event]) -> None:
         for event in events:
             for listener in self._listeners:

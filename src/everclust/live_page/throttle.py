@@ -116,9 +116,9 @@ class ThrottledSource:
                 yield _part(batch, start, n)
                 start += n
 
-    def settle(self, position: Position) -> None:
+    def acknowledge(self, position: Position) -> None:
         """Acknowledge everything up to a position."""
-        self._source.settle(position)
+        self._source.acknowledge(position)
         self.wants_checkpoint = self._source.wants_checkpoint
 
     def fraction(self, position: Position) -> float | None:

@@ -24,7 +24,7 @@ from ..core.layout import NO_CLUSTER, SEED_NODES
 from ..core.readout import candidates, components, number_clusters
 from ..core.serialise import Arrays, examine, restore
 from ..core.spread import SCALE_FLOOR
-from ..text import quantity
+from ..text import counted
 from ..version import __version__
 from .event_arrays import examine_history, nothing_happened
 
@@ -238,4 +238,4 @@ def _check_names(names: Any, n_features: int) -> None:
     if type(names) is not list or not all(type(name) is str for name in names):
         raise ValueError("its feature names are not a list of strings")
     if len(names) != n_features:
-        raise ValueError(f"it names {quantity(len(names), 'feature')}, but has {n_features}")
+        raise ValueError(f"it names {counted(len(names), 'feature')}, but has {n_features}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..optional import require
 from .snapshot import Snapshot
 
 if TYPE_CHECKING:
@@ -62,8 +63,4 @@ def _most_telling(row: pandas.Series) -> str:
 
 
 def _pandas() -> Any:
-    try:
-        import pandas
-    except ImportError:
-        raise ImportError("Tables of clusters need pandas: pip install 'everclust[report]'") from None
-    return pandas
+    return require("pandas", extra="report", purpose="tables of clusters")

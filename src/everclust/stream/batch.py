@@ -1,68 +1,68 @@
-"""What every source gives: batches of rows that know where they end."""
+"""Batches of rows with their positions, the protocol of sources, and the errors of streams."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from ..optional import require
+
 if TYPE_CHECKING:
     import pyarrow
 
-#: Where a source can go on: whatever it likes, as long as JSON can hold it.
+#: Where a source can resume: any value of its own that JSON can hold.
 Position = Any
 
 
 class StreamError(ValueError):
-    """Something is wrong with a source, a sink or a checkpoint; the message is one sentence."""
+    """An error of a source, a sink or a checkpoint; the message is one sentence for users."""
 
 
 class UnreachableError(StreamError):
-    """A message system does not answer, or no longer."""
+    """A message system does not answer."""
 
 
 class UnwritableError(StreamError):
-    """Something cannot be written: the disk is full, the folder read-only."""
+    """A file cannot be written: the disk is full, the folder read-only."""
 
 
 class Batch(NamedTuple):
-    """Rows, and for every number of them the position behind it."""
+    """Rows, and for every number of them the position after it."""
 
     table: pyarrow.Table
     position_after: Callable[[int], Position]
 
 
-def nothing(position: Position = None) -> Batch:
-    """No rows: nothing came for a moment."""
-    return Batch(pyarrow_or_hint().table({}), lambda n_rows: position)
+def empty_batch(position: Position = None) -> Batch:
+    """A batch without rows: nothing arrived for a moment."""
+    return Batch(import_pyarrow().table({}), lambda n_rows: position)
 
 
 class Source(Protocol):
-    """Anything that rows come from."""
+    """Where rows come from."""
 
-    #: Do its columns have names of their own? If not, they are called x0, x1, …
+    #: Whether its columns have names of their own; if not, they are called x0, x1, …
     named: bool
-    #: Does it go on for ever?
+    #: Whether it has no end.
     endless: bool
-    #: Would it like a checkpoint now, because nothing more comes before one?
+    #: True when the source delivers nothing more until a checkpoint is written (e.g. a full MQTT in-flight
+    #: window).
     wants_checkpoint: bool
 
     def batches(self, position: Position = None) -> Iterator[Batch]:
-        """All rows behind a position, or from the start. A live source gives an empty batch now and then."""
+        """All rows after a position, or from the start; an empty batch while nothing arrives."""
 
-    def settle(self, position: Position) -> None:
-        """Everything up to here is learnt and kept: it need not be delivered again."""
+    def acknowledge(self, position: Position) -> None:
+        """Acknowledge all rows up to a position: a checkpoint holds them, so they need not come again."""
 
     def fraction(self, position: Position) -> float | None:
-        """How much of it lies before a position, if it has an end."""
+        """Share of the source that lies before a position; None if it has no end."""
 
     def close(self) -> None:
-        """Let go of files and connections."""
+        """Close files and connections."""
 
 
-def pyarrow_or_hint() -> Any:
-    """The package pyarrow, or how to get it."""
-    try:
-        import pyarrow
-    except ImportError:
-        raise ImportError("streams need pyarrow: pip install 'everclust[cli]'") from None
-    return pyarrow
+def import_pyarrow(submodule: str = "") -> Any:
+    """The package pyarrow, or one of its submodules."""
+    module = f"pyarrow.{submodule}" if submodule else "pyarrow"
+    return require(module, extra="cli", purpose="streams")

@@ -1,4 +1,4 @@
-"""A stream cut into blocks of equal length, however it comes."""
+"""Cuts a stream into blocks of equal length, whatever its batches are."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from .columns import Columns, MissingValueError, Rows
 
 
 class Block(NamedTuple):
-    """Complete rows, how many rows they were taken from, and the position behind them."""
+    """Complete rows, the number of rows they were taken from, and the position after them."""
 
     X: np.ndarray
-    kept: np.ndarray  # which rows of the block they are
+    kept: np.ndarray  # indices of the complete rows within the block
     ids: list[Any] | None
     labels: list[Any] | None
     n_rows: int
@@ -23,15 +23,15 @@ class Block(NamedTuple):
 
     @property
     def position(self) -> Position:
-        """Where the source goes on."""
+        """Where the source resumes after this block."""
         return self.position_after(self.n_rows)
 
     def first(self, n_rows: int) -> Block:
-        """The beginning of it."""
+        """The first rows of the block."""
         return self.slice(0, n_rows)
 
     def slice(self, start: int, stop: int) -> Block:
-        """Some of its rows, complete or not."""
+        """The rows from `start` to `stop`, counted with incomplete ones."""
         low, high = np.searchsorted(self.kept, [start, stop])
         return Block(
             self.X[low:high],
@@ -46,21 +46,22 @@ class Block(NamedTuple):
 def blocks(
     source: Source, columns: Columns, position: Position, size: int, *, whole: bool
 ) -> Iterator[Block | None]:
-    """Blocks of so many rows, the last one excepted; None when nothing came for a moment.
+    """Blocks of `size` rows, the last one excepted; None when nothing arrived for a moment.
 
-    Where they end depends on the rows alone if they are to be `whole`; otherwise rows are not kept waiting.
+    If `whole`, the ends of blocks depend on the rows alone; otherwise a block is yielded as soon as a batch
+    ends, so that rows do not wait.
     """
     held: list[Block] = []
     n_held, n_before = 0, 0
     for batch in source.batches(position):
         if batch.table.num_rows == 0:
-            if held and source.wants_checkpoint:  # the block cannot fill up before
+            if held and source.wants_checkpoint:  # no more rows arrive before one
                 yield _joined(held)
                 held, n_held = [], 0
             else:
                 yield None
             continue
-        block = _of(batch, columns, source.named, n_before)
+        block = _to_block(batch, columns, source.named, n_before)
         n_before += block.n_rows
         start = 0
         while block.n_rows - start >= size - n_held:
@@ -77,13 +78,13 @@ def blocks(
         yield _joined(held)
 
 
-def _of(batch: Batch, columns: Columns, named: bool, n_before: int) -> Block:
+def _to_block(batch: Batch, columns: Columns, named: bool, n_before: int) -> Block:
     try:
         rows: Rows = columns.take(batch.table, named)
     except MissingValueError as error:
         raise StreamError(
             f"Row {n_before + error.row + 1} of what was read has no finite value in column "
-            f"{error.column!r}; mend it, or let such rows be skipped with --missing skip."
+            f"{error.column!r}; correct it, or skip such rows with --missing skip."
         ) from None
     return Block(*rows, batch.table.num_rows, batch.position_after)
 

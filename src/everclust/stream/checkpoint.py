@@ -1,4 +1,4 @@
-"""Model and position, written together: a folder of the latest three."""
+"""Checkpoints: model and position, written together; a folder holds the latest three."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ..estimators.idat import IDAT, load
 from ..model.file import write_atomically
 from .batch import StreamError, UnwritableError
 
-KEPT = 3
+N_KEPT = 3
 FORMAT = 1
 MODEL, POSITION = "model.everclust", "position.json"
 
 
 class Checkpoint(NamedTuple):
-    """What is needed to go on."""
+    """What a run needs to resume."""
 
     model: IDAT
     record: dict[str, Any]
@@ -30,14 +30,14 @@ class Checkpoint(NamedTuple):
 class Checkpoints:
     """A folder of checkpoints.
 
-    Each is a folder of its own with the model and a JSON file, written under another name, put on the disk,
-    and then renamed: it is complete or not there.
+    Each checkpoint is a folder with the model and a JSON file. It is written under a temporary name, synced
+    to the disk and then renamed, so that it is complete or not there.
 
     Parameters
     ----------
     folder : Path
     warn : callable
-        Called with a sentence when a broken checkpoint is passed over.
+        Called with a sentence when a broken checkpoint is skipped.
     """
 
     def __init__(self, folder: Path, warn: Callable[[str], None]) -> None:
@@ -45,7 +45,7 @@ class Checkpoints:
         self._lock: Any = None
 
     def open(self) -> None:
-        """Make the folder, and make sure that nobody else writes to it."""
+        """Create the folder and lock it against other runs."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._lock = open(self.folder / "lock", "w")  # noqa: SIM115
@@ -54,11 +54,11 @@ class Checkpoints:
                 f"{self.folder} cannot hold checkpoints: {error.strerror}; choose a folder that can be "
                 "written."
             ) from None
-        self._claim()
+        self._take_lock()
         for part in self.folder.glob("*.part"):
             shutil.rmtree(part, ignore_errors=True)
 
-    def _claim(self) -> None:
+    def _take_lock(self) -> None:
         try:
             import fcntl
         except ImportError:  # not on Windows
@@ -72,13 +72,13 @@ class Checkpoints:
             ) from None
 
     def close(self) -> None:
-        """Let others in."""
+        """Release the lock."""
         if self._lock is not None:
             self._lock.close()
             self._lock = None
 
     def latest(self) -> Checkpoint | None:
-        """The newest that can be read, or None if there never was any."""
+        """The newest checkpoint that can be read, or None if the folder has none."""
         found = self._folders()
         for folder in reversed(found):
             try:
@@ -98,21 +98,21 @@ class Checkpoints:
         return None
 
     def write(self, model: IDAT, record: dict[str, Any]) -> Path:
-        """Add one; returns the file of its model."""
+        """Add a checkpoint; returns the file of its model."""
         numbers = [_number(folder) for folder in self._folders()]
         target = self.folder / f"checkpoint-{max(numbers, default=0) + 1:09d}"
         part = target.with_name(target.name + ".part")
         try:
             part.mkdir()
             model.save(part / MODEL)
-            write_atomically(part / POSITION, [_packed(record)])
+            write_atomically(part / POSITION, [_pack(record)])
             _sync(part)
             os.rename(part, target)
             _sync(self.folder)
         except OSError as error:
             shutil.rmtree(part, ignore_errors=True)
             reason = (error.strerror or str(error)).split(", so nothing")[0]
-            others = "those before it still hold, so " if numbers else ""
+            others = "earlier checkpoints are intact, so " if numbers else ""
             raise UnwritableError(
                 f"No checkpoint could be written to {self.folder}: {reason}; {others}make room and start "
                 "again."
@@ -121,8 +121,8 @@ class Checkpoints:
         return target / MODEL
 
     def _drop_old(self) -> None:
-        for folder in self._folders()[:-KEPT]:
-            # Its position goes first: what is left of it can never be taken for whole.
+        for folder in self._folders()[:-N_KEPT]:
+            # The position is deleted first, so that what is left is never taken for a complete checkpoint.
             with suppress(OSError):
                 (folder / POSITION).unlink()
             shutil.rmtree(folder, ignore_errors=True)
@@ -139,7 +139,7 @@ def _number(folder: Path) -> int:
     return int(folder.name.removeprefix("checkpoint-"))
 
 
-def _packed(record: dict[str, Any]) -> bytes:
+def _pack(record: dict[str, Any]) -> bytes:
     body = json.dumps({"format": FORMAT, **record}, sort_keys=True)
     return json.dumps({"sha256": hashlib.sha256(body.encode()).hexdigest(), "body": body}).encode()
 
@@ -147,17 +147,17 @@ def _packed(record: dict[str, Any]) -> bytes:
 def _read(path: Path) -> dict[str, Any]:
     packed = json.loads(path.read_bytes())
     if not isinstance(packed, dict) or "body" not in packed:
-        raise ValueError("its position makes no sense")
+        raise ValueError("invalid position.json")
     if hashlib.sha256(str(packed["body"]).encode()).hexdigest() != packed.get("sha256"):
-        raise ValueError("the checksum of its position is wrong")
+        raise ValueError("wrong checksum of position.json")
     record = json.loads(packed["body"])
     if record["format"] != FORMAT:
-        raise ValueError(f"its format is {record['format']}, but {FORMAT} is expected")
+        raise ValueError(f"unknown format {record['format']}, expected {FORMAT}")
     return record
 
 
 def _sync(folder: Path) -> None:
-    """Put the names in a folder on the disk."""
+    """Sync the entries of a folder to the disk."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

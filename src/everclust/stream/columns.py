@@ -1,4 +1,4 @@
-"""Which columns of a table are learnt, which are carried along, and which rows are complete."""
+"""Which columns of a table are learnt, which are passed through, and which rows are complete."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..text import quantity
-from .batch import StreamError, pyarrow_or_hint
+from ..model.file import LARGEST
+from ..text import counted
+from .batch import StreamError, import_pyarrow
 
 if TYPE_CHECKING:
     import pyarrow
@@ -20,24 +21,24 @@ class Rows(NamedTuple):
     """Complete rows of a table."""
 
     X: np.ndarray
-    kept: np.ndarray  # which rows of the table they are
+    kept: np.ndarray  # indices of the complete rows within the table
     ids: list[Any] | None
     labels: list[Any] | None
 
 
 class Columns:
-    """The choice of columns, settled when the first table is seen.
+    """The choice of columns, made when the first table arrives.
 
     Parameters
     ----------
     features : sequence of str, optional
-        Columns to learn, in this order; by default all but those named below.
+        Columns to learn, in this order; by default all others than those below.
     exclude : sequence of str
         Columns to leave out.
     label, id : str, optional
-        Columns that are never learnt: what a row is, and what it is called.
+        Columns with the true class and with row ids; they are never learnt.
     expected : sequence of str, optional
-        Columns that the model has learnt. They are looked up by name, in the model's order.
+        Columns that the model has learnt; they are found by name, in the model's order.
     width : int, optional
         Number of columns that the model has learnt, where they have no names.
     missing : {"skip", "error"}
@@ -69,16 +70,16 @@ class Columns:
         return [name for name in (self.id, self.label) if name is not None]
 
     def mentions(self, names: Sequence[str]) -> bool:
-        """Has anybody chosen, or learnt, one of these names?"""
+        """Whether one of these names was chosen by the user or learnt by the model."""
         known = {*self.carried, *self.exclude, *(self.chosen or []), *(self.expected or [])}
         return not known.isdisjoint(names)
 
-    def settle(self, schema: pyarrow.Schema, named: bool = True) -> list[str]:
-        """Decide on the features, once, by the first table's names and types."""
+    def choose(self, schema: pyarrow.Schema, named: bool = True) -> list[str]:
+        """Choose the features from the names and types of the first table, once."""
         if self.features is None:
             self._check_present(schema, [*self.carried, *self.exclude, *(self.chosen or [])])
             features = self._pick(schema, named)
-            self._refuse_namesakes(schema, [*self.carried, *features])
+            self._refuse_duplicates(schema, [*self.carried, *features])
             self._refuse_text(schema, features)
             self.features = features
         return self.features
@@ -92,15 +93,15 @@ class Columns:
         if self.expected is not None and named and set(features) != set(self.expected):
             raise StreamError(
                 f"The model has learnt the columns {listed(self.expected)}, but {listed(features)} "
-                "are chosen; choose the same, or let the model choose."
+                "were chosen; choose the same, or leave --columns out."
             )
         if self.expected is not None and named:
             return self.expected
         width = self.width if self.expected is None else len(self.expected)
         if width is not None and len(features) != width:
             raise StreamError(
-                f"The model has learnt {quantity(width, 'column')}, but "
-                f"{quantity(len(features), 'comes', 'come')} ({listed(features)}); "
+                f"The model has learnt {counted(width, 'column')}, but "
+                f"{counted(len(features), 'comes', 'come')} ({listed(features)}); "
                 "choose as many with --columns or --exclude."
             )
         if not features:
@@ -118,16 +119,16 @@ class Columns:
         absent = [name for name in self.expected or [] if name not in schema.names]
         if absent:
             raise StreamError(
-                f"The model has learnt the column {absent[0]!r}, which does not come; there are "
+                f"The model has learnt the column {absent[0]!r}, which is missing; there are "
                 f"{listed(schema.names)}; give the columns the names that they had."
             )
 
-    def _refuse_namesakes(self, schema: pyarrow.Schema, names: Sequence[str]) -> None:
+    def _refuse_duplicates(self, schema: pyarrow.Schema, names: Sequence[str]) -> None:
         for name in names:
             n_times = schema.names.count(name)
             if n_times > 1:
                 raise StreamError(
-                    f"{quantity(n_times, 'column')} are called {name!r}; give each a name of its own, or "
+                    f"{counted(n_times, 'column')} are called {name!r}; give each a name of its own, or "
                     f"leave them out with --exclude {name}."
                 )
 
@@ -141,14 +142,14 @@ class Columns:
 
     def take(self, table: pyarrow.Table, named: bool = True) -> Rows:
         """The complete rows of a table."""
-        if self.features is None and table.column_names == [""]:  # messages of which none could be read
+        if self.features is None and table.column_names == [""]:  # none of the messages could be parsed
             return Rows(
                 np.empty((0, 0)),
                 np.empty(0, np.int64),
                 None if self.id is None else [],
                 None if self.label is None else [],
             )
-        features = self.settle(table.schema, named)
+        features = self.choose(table.schema, named)
         X = np.empty((table.num_rows, len(features)))
         for k, name in enumerate(features):
             X[:, k] = _numbers(table, name)
@@ -156,18 +157,29 @@ class Columns:
         kept = np.flatnonzero(complete)
         if len(kept) < len(X):
             if self.missing == "error":
-                self._complain(X, int(np.argmin(complete)))
+                self._raise_missing(X, int(np.argmin(complete)))
             X, table = X[kept], table.take(kept)
+        self._refuse_huge(X)
         return Rows(X, kept, _values(table, self.id), _values(table, self.label))
 
-    def _complain(self, X: np.ndarray, row: int) -> None:
+    def _refuse_huge(self, X: np.ndarray) -> None:
+        if not len(X) or (X.max() <= LARGEST and X.min() >= -LARGEST):
+            return
+        row, k = np.unravel_index(np.argmax(np.abs(X)), X.shape)
+        assert self.features is not None
+        raise StreamError(
+            f"Column {self.features[k]!r} holds a value of magnitude {abs(X[row, k]):.3g}, but distances can "
+            f"only be computed up to {LARGEST:g}; rescale it."
+        )
+
+    def _raise_missing(self, X: np.ndarray, row: int) -> None:
         assert self.features is not None
         name = self.features[int(np.argmin(np.isfinite(X[row])))]
         raise MissingValueError(name, row)
 
 
 class MissingValueError(StreamError):
-    """A value is missing, in this row of the table at hand."""
+    """A value is missing in this row of a table."""
 
     def __init__(self, column: str, row: int) -> None:
         self.column, self.row = column, row
@@ -175,8 +187,8 @@ class MissingValueError(StreamError):
 
 
 def is_number(type_: Any) -> bool:
-    """Can distances be computed from it? A column in which nothing has come yet may become one."""
-    types = pyarrow_or_hint().types
+    """Whether distances can be computed from a type; a column of nulls may still turn out numeric."""
+    types = import_pyarrow().types
     return bool(
         types.is_integer(type_)
         or types.is_floating(type_)
@@ -188,7 +200,7 @@ def is_number(type_: Any) -> bool:
 
 def _numbers(table: pyarrow.Table, name: str) -> np.ndarray:
     """A column as float64, missing values as NaN."""
-    arrow = pyarrow_or_hint()
+    arrow = import_pyarrow()
     if name not in table.column_names:
         return np.full(table.num_rows, np.nan)
     column = table.column(name)
@@ -197,7 +209,7 @@ def _numbers(table: pyarrow.Table, name: str) -> np.ndarray:
             column = column.cast(arrow.uint8())
         return column.cast(arrow.float64(), safe=False).to_numpy()
     except (arrow.ArrowInvalid, arrow.ArrowNotImplementedError) as error:
-        raise StreamError(f"Column {name!r} is not numeric throughout: {str(error).rstrip('.')}.") from None
+        raise StreamError(f"Column {name!r} is not numeric: {str(error).rstrip('.')}.") from None
 
 
 def _values(table: pyarrow.Table, name: str | None) -> list[Any] | None:
@@ -207,6 +219,6 @@ def _values(table: pyarrow.Table, name: str | None) -> list[Any] | None:
 
 
 def listed(names: Sequence[str]) -> str:
-    """The first names, and how many more there are."""
+    """The first names, and the number of the others."""
     shown = ", ".join(repr(name) for name in list(names)[:SHOWN])
     return shown + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")

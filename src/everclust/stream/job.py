@@ -1,4 +1,4 @@
-"""A run as data: a model, where its rows come from, and where everything goes."""
+"""A run as data: a model, the source of its rows, and the sinks of its results."""
 
 from __future__ import annotations
 
@@ -12,56 +12,53 @@ from .batch import Position, Source
 from .blocks import Block
 from .checkpoint import Checkpoints
 from .columns import Columns
+from .defaults import BLOCK, EVERY
 from .sinks.events import EventSink
 from .sinks.rows import RowSink
-
-BLOCK = 1_000  # rows that are learnt, and then answered, together
-EVERY = 10_000  # rows between two checkpoints
 
 
 class Summary(NamedTuple):
     """What a run did."""
 
-    rows: int  # read, in this run and before it
+    rows: int  # read, in this run and before it was resumed
     skipped: int  # of them, because a value was missing
-    resumed_at: int  # rows that were not read again
+    resumed_at: int  # rows read before it was resumed
     seconds: float
     ended: str  # "end", "limit", "idle" or "stopped"
 
 
 @dataclass
 class Run:
-    """A model, where its rows come from, and where everything goes.
+    """A model, the source of its rows, and the sinks of its results.
 
     Attributes
     ----------
     model : IDAT
-        It may be new. While the run lasts it has no feature names: rows come in the right order, and need
-        not be looked at again.
+        It may be new.
     source, columns : Source, Columns
-        Rows, and what to take of them.
+        Rows, and which columns of them to learn.
     url : str
-        The name of the source, which a checkpoint remembers.
+        The name of the source, which is written into checkpoints.
     learns : bool
-        Or does it only answer?
+        Whether the model learns the rows, or only predicts.
     model_path : Path, optional
-        Where the model is put at every checkpoint and at the end.
+        Where the model is saved at every checkpoint and at the end.
     answers : RowSink, optional
-        Takes what every row is called, in the words of the model at the end of the row's block.
+        Receives the cluster of each row, as predicted after its block was learnt.
     similarity : bool
-        Are answers followed by the similarity to the node that wins?
+        Whether predictions include the similarity to the winning node.
     event_sinks : list of EventSink
     checkpoints : Checkpoints, optional
     every : int or float
-        Rows (int) or seconds (float) between two checkpoints. They are written between blocks.
+        Rows (int) or seconds (float) between two checkpoints, which are written between blocks.
     block : int
-        Rows in a block. Without answers blocks may be smaller: the model does not depend on it.
+        Rows in a block. Without predictions, blocks may be smaller; the model does not depend on it.
     limit, idle : int, float, optional
-        Stop after so many rows, or after so many seconds without one.
+        Stop after this many rows, or after this many seconds without one.
     on_block : callable, optional
-        Called with the run and every block, after it was learnt.
+        Called with the run and each block, after the block was learnt.
     should_stop : callable
-        Asked after every block, and now and then while nothing comes.
+        Called after every block, and several times a second while nothing arrives.
     """
 
     model: IDAT
@@ -84,27 +81,26 @@ class Run:
     position: Position = None
     rows: int = 0
     skipped: int = 0
-    names: list[str] | None = None
-    marks: dict[str, Any] = field(default_factory=dict)  # where the sinks were at the checkpoint
+    marks: dict[str, Any] = field(default_factory=dict)  # positions of the sinks at the checkpoint
 
     @property
     def n_seen(self) -> int:
-        """Samples that the model has learnt."""
+        """Number of samples that the model has learnt."""
         return int(getattr(self.model, "n_samples_seen_", 0))
 
 
 def sinks_of(job: Run) -> dict[str, Any]:
-    """Everything that is written to, by the name under which a checkpoint remembers how far it was."""
+    """All sinks, by the name under which a checkpoint holds their positions."""
     found: dict[str, Any] = {f"events {sink.name}": sink for sink in job.event_sinks}
     if job.answers is not None:
         found[f"answers {job.answers.name}"] = job.answers
     return found
 
 
-def let_go(job: Run) -> None:
-    """Close everything; what was finished before stays as it is."""
+def close(job: Run) -> None:
+    """Close the source, the sinks and the checkpoint folder; sinks that were finished stay as they are."""
     job.source.close()
     for sink in sinks_of(job).values():
-        sink.let_go()
+        sink.abort()
     if job.checkpoints is not None:
         job.checkpoints.close()

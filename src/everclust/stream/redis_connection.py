@@ -1,27 +1,25 @@
-"""Connections to Redis, for streams that are read and streams that are written."""
+"""Connections to Redis, for streams to read and streams to write."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from ..optional import require
 from .batch import StreamError, UnreachableError
 from .urls import Address, address_of
 
-PATIENCE = 10.0  # seconds in which the server must answer
+TIMEOUT = 10.0  # seconds
 
 
 def connect(url: str, options: tuple[str, ...] = ()) -> tuple[Any, Address]:
     """(client, address) of `redis://user:password@host:port/stream?db=0`.
 
-    No command is sent again by itself: entries that were delivered to a connection which broke would be
-    passed over.
+    The client retries no command: a retried read would skip entries delivered to a broken connection.
     """
-    try:
-        import redis
-        from redis.backoff import NoBackoff
-        from redis.retry import Retry
-    except ImportError:
-        raise ImportError("redis:// needs redis: pip install 'everclust[redis]'") from None
+    redis = require("redis", extra="redis", purpose="redis://")
+    from redis.backoff import NoBackoff
+    from redis.retry import Retry
+
     address = address_of(url, 6379, "stream", ("db", *options))
     host, port = address.only_host()
     database = address.options.get("db", "0")
@@ -34,8 +32,8 @@ def connect(url: str, options: tuple[str, ...] = ()) -> tuple[Any, Address]:
         username=address.user,
         password=address.password,
         ssl=address.scheme == "rediss",
-        socket_timeout=PATIENCE,
-        socket_connect_timeout=PATIENCE,
+        socket_timeout=TIMEOUT,
+        socket_connect_timeout=TIMEOUT,
         retry=Retry(NoBackoff(), 0),
     )
     try:

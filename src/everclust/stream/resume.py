@@ -1,26 +1,22 @@
-"""What a run puts on the disk to be able to go on, and how it goes on."""
+"""Writes checkpoints of a run, and resumes it from the latest one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import Any
 
-import numpy as np
-
-from ..estimators.idat import IDAT
 from .batch import StreamError, UnreachableError
 from .checkpoint import Checkpoint
 from .job import Run, sinks_of
 from .write_file import write_file, writing
 
 
-def keep(job: Run) -> None:
-    """Write a checkpoint, then tell the source that it need not deliver again what came before."""
+def save_and_acknowledge(job: Run) -> None:
+    """Write a checkpoint, then acknowledge to the source everything that it holds."""
     if job.n_seen:
         _write(job)
-    with suppress(UnreachableError):  # it is told again next time, or says by itself that it stays away
-        job.source.settle(job.position)
+    with suppress(UnreachableError):  # the next checkpoint tries again; `batches` raises if it lasts
+        job.source.acknowledge(job.position)
 
 
 def _write(job: Run) -> None:
@@ -34,17 +30,16 @@ def _write(job: Run) -> None:
             "marks": {name: sink.mark() for name, sink in sinks_of(job).items()},
             "settings": _settings(job),
         }
-        with _named(job):
-            kept = job.checkpoints.write(job.model, record)
+        saved = job.checkpoints.write(job.model, record)
         if model_path is not None:
-            write_file(model_path, kept.read_bytes())
+            write_file(model_path, saved.read_bytes())
     elif model_path is not None:
-        with _named(job), writing(model_path):
+        with writing(model_path):
             job.model.save(model_path)
 
 
 def resume(job: Run) -> Checkpoint | None:
-    """Put a run back to its latest checkpoint, if it has one; sinks go back when it starts."""
+    """Set a run back to its latest checkpoint, if it has one; `run` sets back the sinks."""
     found = job.checkpoints.latest() if job.checkpoints is not None else None
     if found is not None:
         _check_same(job, found.record)
@@ -56,7 +51,7 @@ def resume(job: Run) -> Checkpoint | None:
 
 
 def _settings(job: Run) -> dict[str, Any]:
-    """What must be the same when a run goes on."""
+    """Settings that must not change when a run is resumed."""
     columns = job.columns
     return {
         "learns": job.learns,
@@ -78,27 +73,5 @@ def _check_same(job: Run, record: dict[str, Any]) -> None:
         if now[name] != then.get(name):
             raise StreamError(
                 f"The checkpoints in {job.checkpoints.folder} were made with {name} {then.get(name)!r}, but "
-                f"it is {now[name]!r} now; go on as before, or choose another folder."
+                f"it is {now[name]!r} now; use the same value, or choose another folder."
             )
-
-
-def take_names(model: IDAT) -> list[str] | None:
-    """The names of a model's features, which it has no longer: rows need not be looked at again."""
-    names = model.__dict__.pop("feature_names_in_", None)
-    return None if names is None else [str(name) for name in names]
-
-
-def give_names(model: IDAT, names: list[str] | None) -> None:
-    """Give a model the names of its features back."""
-    if names is not None:
-        model.feature_names_in_ = np.array(names, dtype=object)
-
-
-@contextmanager
-def _named(job: Run) -> Iterator[None]:
-    """The model has its names while it is saved."""
-    give_names(job.model, job.names)
-    try:
-        yield
-    finally:
-        take_names(job.model)

@@ -1,4 +1,4 @@
-"""The loop: blocks of rows are learnt and answered, and now and then everything is put on the disk."""
+"""The loop over blocks: learn, predict, write events, and write checkpoints."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from .blocks import Block, blocks
-from .job import Run, Summary, let_go, sinks_of
-from .resume import give_names, keep, take_names
+from .job import Run, Summary, close, sinks_of
+from .resume import save_and_acknowledge
 from .sinks.events import numbered
 
 
 def run(job: Run) -> Summary:
-    """Learn, answer and keep until the source ends, or somebody wants to stop.
+    """Learn and predict until the source ends or `should_stop` says so; write checkpoints on the way.
 
     Parameters
     ----------
@@ -25,44 +27,41 @@ def run(job: Run) -> Summary:
     """
     started = time.monotonic()
     resumed_at = job.rows
-    job.names = take_names(job.model)
     try:
         for name, sink in sinks_of(job).items():
             sink.rewind(job.marks.get(name))
-        ended = _take_all_in(job)
+        ended = _process_stream(job)
         _finish(job)
     finally:
-        let_go(job)
-        give_names(job.model, job.names)
+        close(job)
     return Summary(job.rows, job.skipped, resumed_at, time.monotonic() - started, ended)
 
 
-def _take_all_in(job: Run) -> str:
-    """Says why it is over."""
+def _process_stream(job: Run) -> str:
+    """Process blocks until the end; returns why it ended."""
     clock = _Clock(job)
     for block in blocks(job.source, job.columns, job.position, job.block, whole=job.answers is not None):
         if block is not None:
-            _take_in(job, block)
+            _process_block(job, block)
         ended = clock.ended(block)
         if ended is not None:
             return ended
         if (job.checkpoints is not None and clock.is_due()) or job.source.wants_checkpoint:
-            keep(job)
-            clock.kept()
+            save_and_acknowledge(job)
+            clock.reset()
     return "end"
 
 
-def _take_in(job: Run, block: Block) -> None:
+def _process_block(job: Run, block: Block) -> None:
     before = job.n_seen
     if job.limit is not None and job.rows + block.n_rows > job.limit:
         block = block.first(job.limit - job.rows)
     if job.learns and len(block.X):
-        job.model.partial_fit(block.X)
-    if job.names is None and job.source.named:
-        job.names = _names_for(job)
+        _name_features(job)
+        job.model._learn_rows(block.X)
     if job.answers is not None and len(block.X):
         job.answers.write(_answers(job, block))
-    _tell_events(job, before)
+    _write_events(job, before)
     job.rows += block.n_rows
     job.skipped += block.n_rows - len(block.X)
     job.position = block.position
@@ -70,19 +69,22 @@ def _take_in(job: Run, block: Block) -> None:
         job.on_block(job, block)
 
 
-def _names_for(job: Run) -> list[str] | None:
-    return job.columns.features if job.columns.expected is None and job.columns.width is None else None
+def _name_features(job: Run) -> None:
+    """Give a new model the names of the columns that it learns; a model without names stays without."""
+    is_new = job.columns.expected is None and job.columns.width is None
+    if is_new and job.source.named and not hasattr(job.model, "feature_names_in_"):
+        job.model.feature_names_in_ = np.array(job.columns.features, dtype=object)
 
 
 def _answers(job: Run, block: Block) -> Iterator[tuple[Any, ...]]:
     names = block.ids if block.ids is not None else (job.rows + 1 + block.kept).tolist()
-    columns = [names, job.model.predict(block.X).tolist()]
+    columns = [names, job.model._predict_rows(block.X).tolist()]
     if job.similarity:
-        columns.append(job.model.score_samples(block.X).tolist())
+        columns.append(job.model._score_rows(block.X).tolist())
     return zip(*columns, strict=True)
 
 
-def _tell_events(job: Run, since: int) -> None:
+def _write_events(job: Run, since: int) -> None:
     if job.event_sinks and job.n_seen > since:
         events = numbered(job.model.events(since=since))
         for sink in job.event_sinks:
@@ -90,22 +92,22 @@ def _tell_events(job: Run, since: int) -> None:
 
 
 def _finish(job: Run) -> None:
-    keep(job)
+    save_and_acknowledge(job)
     for sink in sinks_of(job).values():
         sink.finish()
-    if job.checkpoints is None:  # then nobody else knows what was learnt
-        job.source.settle(job.position)
+    if job.checkpoints is None:  # the server alone remembers, so a failure is an error
+        job.source.acknowledge(job.position)
 
 
 class _Clock:
-    """When is a checkpoint due, and when is it over?"""
+    """Decides when a checkpoint is due and when the run ends."""
 
     def __init__(self, job: Run) -> None:
         self.job = job
         self.last_row = time.monotonic()
-        self.kept()
+        self.reset()
 
-    def kept(self) -> None:
+    def reset(self) -> None:
         self.rows, self.time = self.job.rows, time.monotonic()
 
     def is_due(self) -> bool:
@@ -116,7 +118,7 @@ class _Clock:
         return self.job.rows - self.rows >= self.job.every
 
     def ended(self, block: Block | None) -> str | None:
-        """Why it is over, if it is."""
+        """Why the run ends, or None if it continues."""
         job = self.job
         if block is not None:
             self.last_row = time.monotonic()

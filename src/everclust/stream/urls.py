@@ -1,4 +1,4 @@
-"""Addresses of message systems: what they say, and what of them may be shown."""
+"""URLs of message systems: parsing them, and showing them without secrets."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SECRET = ("password", "passphrase", "secret", "token", "pem", "oauthbearer.confi
 
 
 class Address(NamedTuple):
-    """`scheme://user:password@host:port/name?option=value`, special characters being written as %xx."""
+    """`scheme://user:password@host:port/name?option=value`, with special characters as %xx."""
 
     shown: str  # without secrets
     scheme: str
@@ -23,33 +23,33 @@ class Address(NamedTuple):
 
     @property
     def from_latest(self) -> bool:
-        """Does somebody who comes for the first time begin at the end?"""
+        """Whether a first run starts after the last message instead of at the earliest."""
         first = self.options.get("from", "earliest")
         if first not in ("earliest", "latest"):
             raise StreamError(f"{self.shown} says from={first}, but it must be earliest or latest.")
         return first == "latest"
 
     def only_host(self) -> tuple[str, int]:
-        """The host and its port; there must not be several."""
+        """Host and port; several hosts are an error."""
         if len(self.hosts) > 1:
             raise StreamError(f"{self.shown} names several hosts, but {self.scheme}:// takes one.")
         return self.hosts[0]
 
 
 def address_of(url: str, port: int, what: str, options: tuple[str, ...], dotted: bool = False) -> Address:
-    """What an address says. It names a stream or topic; options are these or, perhaps, any with a dot."""
+    """Parse a URL. It must name a stream or topic; `dotted` allows any option with a dot in its name."""
     shown = without_password(url)
     try:
-        parts, hosts = _taken_apart(url, port)
+        parts, hosts = _split_url(url, port)
     except ValueError:
         raise StreamError(
-            f"{shown} is no address; write special characters in it as %2F for /, %40 for @ and so on."
+            f"{shown} is no valid URL; write special characters in it as %2F for /, %40 for @ and so on."
         ) from None
     if "#" in url:
         raise StreamError(f"{shown} was given with a #; write it as %23.")
     name = unquote(parts.path.strip("/"))
     if not name:
-        raise StreamError(f"{shown} names no {what}; put it behind the address and a slash.")
+        raise StreamError(f"{shown} names no {what}; add it after the host, as in host/name.")
     given = dict(parse_qsl(parts.query, keep_blank_values=True))
     for option in given:
         if option not in options and not (dotted and "." in option):
@@ -61,22 +61,22 @@ def address_of(url: str, port: int, what: str, options: tuple[str, ...], dotted:
 
 
 def without_password(url: str) -> str:
-    """A URL that can be shown and kept: no password, token or secret option. Paths stay as they are."""
+    """A URL without password, token and secret options, which may be printed. Paths are not changed."""
     scheme, is_url, rest = url.partition("://")
     if not is_url:
         return url
     try:
-        parts, _ = _taken_apart(url, 0)
-    except ValueError:  # all that comes before the last @ may belong to a password
+        parts, _ = _split_url(url, 0)
+    except ValueError:  # everything before the last @ may belong to a password
         return f"{scheme}://{rest.rpartition('@')[2]}"
-    # To NATS, a name without a password is a token.
+    # For NATS, a user without a password is a token.
     user = "" if scheme == "nats" and parts.password is None else parts.username or ""
     host = parts.netloc.rpartition("@")[2]
     query = "&".join(option for option in parts.query.split("&") if not _is_secret(option))
     return parts._replace(netloc=f"{user}@{host}" if user else host, query=query, fragment="").geturl()
 
 
-def _taken_apart(url: str, port: int) -> tuple[SplitResult, list[tuple[str, int]]]:
+def _split_url(url: str, port: int) -> tuple[SplitResult, list[tuple[str, int]]]:
     parts = urlsplit(url)
     if "@" in parts.path + parts.query + parts.fragment:
         raise ValueError("what comes before the @ may be a password")

@@ -1,4 +1,4 @@
-"""Files that are written as a whole, or not at all."""
+"""Writes files completely or not at all."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ HINT = "make room, or choose another place"
 
 
 def write_file(path: Path, data: bytes, hint: str = HINT) -> None:
-    """Put a file in its place."""
+    """Write a file atomically."""
     with writing(path, hint):
         write_atomically(path, [data])
 
 
 @contextmanager
 def writing(path: Path, hint: str = HINT) -> Iterator[None]:
-    """Say in one sentence why a file cannot be written, and what to do."""
+    """Turn errors of writing a file into one sentence that says what to do."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Nodes and edges for other programs: GraphML, JSON, CSV."""
+"""Nodes and edges of a model as GraphML, JSON or CSV."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..estimators.idat import IDAT
+from ..optional import require
 from ..stream.batch import StreamError
 from ..stream.write_file import write_file
 
@@ -16,21 +17,22 @@ NODE = ("node", "cluster", "usage", "scale", "active")
 
 
 def write_export(model: IDAT, path: Path) -> list[Path]:
-    """Write a model's graph in the format that the name tells; returns the files written.
+    """Write the graph of a model in the format that the suffix tells.
 
     Parameters
     ----------
     model : IDAT
     path : Path
-        Its ending says which format: ``.graphml``, ``.json`` or ``.csv`` (two files, nodes and edges).
+        The suffix tells the format: ``.graphml``, ``.json`` or ``.csv`` (two files, nodes and edges).
 
     Returns
     -------
     paths : list of Path
+        The files written.
     """
     writers = {".graphml": _graphml, ".json": _json, ".csv": _csv}
     if path.suffix not in writers:
-        raise StreamError(f"{path} is of an unknown kind; call it .graphml, .json or .csv.")
+        raise StreamError(f"{path} has the unknown suffix {path.suffix!r}; use .graphml, .json or .csv.")
     files = writers[path.suffix](model, path)
     for name, data in files.items():
         write_file(name, data)
@@ -38,7 +40,7 @@ def write_export(model: IDAT, path: Path) -> list[Path]:
 
 
 def nodes(model: IDAT) -> list[dict[str, Any]]:
-    """Every node with its attributes and its place, a column for each feature."""
+    """Every node with its attributes and its prototype, a column for each feature."""
     now, names = model.snapshot(), _names(model)
     return [
         dict(zip(NODE, (k, int(label), int(usage), float(scale), bool(active)), strict=True))
@@ -50,16 +52,13 @@ def nodes(model: IDAT) -> list[dict[str, Any]]:
 
 
 def _names(model: IDAT) -> list[str]:
-    """Features by their names, but none by that of another attribute."""
+    """Names of the features; one that equals the name of another attribute gets a prefix."""
     names = getattr(model, "feature_names_in_", [f"x{k}" for k in range(model.n_features_in_)])
     return [f"feature {name}" if name in NODE else str(name) for name in names]
 
 
 def _graphml(model: IDAT, path: Path) -> dict[Path, bytes]:
-    try:
-        import networkx
-    except ImportError:
-        raise ImportError("GraphML needs networkx: pip install 'everclust[graph]'") from None
+    networkx = require("networkx", extra="graph", purpose="GraphML")
     graph = networkx.Graph()
     graph.add_nodes_from((node.pop("node"), node) for node in nodes(model))
     graph.add_edges_from(model.edges_.tolist())

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import resample
 
 from ..estimators.idat import IDAT
+from ..optional import require
 from .palette import GREY, colours_of, paler
 from .projection import USAGE, project
 
@@ -21,11 +22,7 @@ HOLLOW: dict[str, Any] = {"facecolors": "none", "edgecolors": [GREY]}
 
 def pyplot() -> Any:
     """Import matplotlib.pyplot; the error of a missing one says how to install it."""
-    try:
-        import matplotlib.pyplot
-    except ImportError:
-        raise ImportError("plots need matplotlib: pip install 'everclust[plot]'") from None
-    return matplotlib.pyplot
+    return require("matplotlib.pyplot", extra="plot", purpose="plots")
 
 
 class TopologyDisplay:
@@ -115,11 +112,17 @@ class TopologyDisplay:
         -------
         display : TopologyDisplay
         """
-        now, samples, labels = model.snapshot(), None, None
+        samples, labels = None, None
         if X is not None:
             samples = resample(X, replace=False, n_samples=min(max_samples, len(X)), random_state=0)
             labels = model.predict(samples)
             samples = np.asarray(samples, dtype=np.float64)
+        return cls._of(model, samples, labels).plot(ax)
+
+    @classmethod
+    def _of(cls, model: IDAT, samples: np.ndarray | None, labels: np.ndarray | None) -> TopologyDisplay:
+        """A display of a model and of samples whose clusters are known; nothing is drawn yet."""
+        now = model.snapshot()
         names = getattr(model, "feature_names_in_", [f"feature {k}" for k in range(model.n_features_in_)])
         plane = project(now.prototypes, now.usage, samples, names)
         return cls(
@@ -131,7 +134,7 @@ class TopologyDisplay:
             samples=plane.samples,
             labels=labels,
             axis_names=plane.axis_names,
-        ).plot(ax)
+        )
 
     def plot(self, ax: Axes | None = None) -> TopologyDisplay:
         """Draw the plot.

@@ -19,6 +19,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from ...optional import require
 from .datasets import (
     CATALOGUE,
     BadDataSet,
@@ -198,8 +199,5 @@ def _pieces(answer: Any, bar: Any) -> Iterator[bytes]:
 
 
 def _bar(address: str, total: int | None) -> AbstractContextManager[Any]:
-    try:
-        from tqdm import tqdm
-    except ImportError:
-        raise ImportError("progress=True needs tqdm: pip install 'everclust[progress]'") from None
+    tqdm = require("tqdm", extra="progress", purpose="progress bars").tqdm
     return tqdm(total=total, unit="B", unit_scale=True, unit_divisor=1024, desc=address.rsplit("/", 1)[-1])

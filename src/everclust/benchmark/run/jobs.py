@@ -20,7 +20,6 @@ from .registry import Algorithm
 from .settings import class_incremental, stationary
 from .trial import Stream, run_trial
 
-STATUSES = ("ok", "failed", "timeout", "memory", "missing")
 Key = tuple[str, str, str, int, str]
 
 

@@ -10,12 +10,11 @@ from pathlib import Path
 
 from ..data import datasets
 from ..data.catalogue import CATALOGUE
+from ..defaults import PAPER_SEEDS
 from .jobs import Job
 from .registry import ALGORITHMS, GROUPS, Algorithm, algorithm_called
 from .settings import SETTINGS, setting_called
 
-PAPER_SEEDS = 30
-PAPER_SHUFFLES = 4  # not the paper's: see `plan`
 UNKNOWN_SAMPLES = 1000
 
 

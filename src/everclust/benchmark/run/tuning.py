@@ -16,7 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from joblib import effective_n_jobs
 
+from ...optional import require
 from ..data.datasets import data_folder
+from ..defaults import LIMIT_SECONDS, TRIALS
 from .baselines import paper_parameters
 from .isolation import Limits
 from .jobs import Job, Result, written
@@ -24,8 +26,6 @@ from .registry import Range, algorithm_called
 from .runner import results
 from .store import Store
 
-TRIALS = 25
-LIMIT_SECONDS = 12 * 3600.0
 START_TRIALS = 4  # at random, before the sampler begins to learn
 RUNS = range(10)
 SEED = 0
@@ -101,10 +101,7 @@ def search(
 
 
 def _optuna() -> Any:
-    try:
-        import optuna
-    except ImportError:
-        raise ImportError("Tuning needs Optuna: pip install 'everclust[bench]'") from None
+    optuna = require("optuna", extra="bench", purpose="tuning")
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     return optuna
 

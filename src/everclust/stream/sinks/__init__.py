@@ -1,1 +1,1 @@
-"""Where predictions and events go."""
+"""Sinks of predictions and events."""

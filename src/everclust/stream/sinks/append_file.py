@@ -1,4 +1,4 @@
-"""A file that only grows, except when it goes back to a checkpoint."""
+"""A file to append to, which can be cut back to a checkpoint."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import sys
 from contextlib import suppress
 from typing import BinaryIO
 
-from ...text import quantity
+from ...text import counted
 from ..batch import StreamError, UnwritableError
 from ..write_file import HINT
 
 
-class GrowingFile:
-    """Bytes are appended; `mark` says how many are safely on the disk; `rewind` cuts off all others.
+class AppendFile:
+    """Appends bytes; `mark` syncs them to the disk and returns their number; `rewind` cuts off all others.
 
-    Standard output and devices take what they are given and cannot go back.
+    Standard output and devices cannot be rewound.
     """
 
     def __init__(self, path: str) -> None:
@@ -24,7 +24,7 @@ class GrowingFile:
         self._file: BinaryIO | None = None
 
     def append(self, data: bytes) -> None:
-        """Add some bytes."""
+        """Append bytes."""
         try:
             self._opened().write(data)
             if self.path == "-":
@@ -35,7 +35,7 @@ class GrowingFile:
             raise self._unwritable(error) from None
 
     def mark(self) -> int | None:
-        """Put everything on the disk and return the length."""
+        """Sync the file to the disk and return its length."""
         try:
             file = self._opened()
             file.flush()
@@ -47,13 +47,13 @@ class GrowingFile:
             raise self._unwritable(error) from None
 
     def rewind(self, length: int | None) -> None:
-        """Go back to a length that was marked; None is the beginning."""
+        """Cut the file back to a marked length; None is 0."""
         if self.path == "-":
             return
         if length is not None and (not os.path.exists(self.path) or os.path.getsize(self.path) < length):
             raise StreamError(
-                f"{self.path} is shorter than the {quantity(length, 'byte')} of the checkpoint; bring the "
-                "old file back, or choose another checkpoint folder."
+                f"{self.path} is shorter than the {counted(length, 'byte')} of the checkpoint; restore the "
+                "old file, or choose another checkpoint folder."
             )
         try:
             if self._is_regular():
@@ -64,15 +64,15 @@ class GrowingFile:
             raise self._unwritable(error) from None
 
     def close(self) -> None:
-        """Put everything on the disk and let go of the file."""
+        """Sync the file to the disk and close it."""
         if self._file is not None:
             self.mark()
             if self.path != "-":
                 self._file.close()
             self._file = None
 
-    def let_go(self) -> None:
-        """Close it after something went wrong, whatever becomes of the last bytes."""
+    def abort(self) -> None:
+        """Close the file after an error; the last bytes may be lost."""
         if self._file is not None and self.path != "-":
             with suppress(OSError):
                 self._file.close()

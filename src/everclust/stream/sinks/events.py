@@ -1,4 +1,4 @@
-"""Where events go: JSON Lines, a Redis stream or a webhook."""
+"""Sinks of events: JSON Lines, a Redis stream or a webhook."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from ...model.events import Event
-from .append_file import GrowingFile
+from .append_file import AppendFile
 from .webhook import Webhook
 
 
 class EventSink(Protocol):
-    """Takes events, each with the number it has among those of its sample."""
+    """Receives events as dicts; `number` counts the events of one sample."""
 
     name: str
 
     def write(self, events: Sequence[dict[str, Any]]) -> None:
-        """Take some more."""
+        """Write events."""
 
     def mark(self) -> Any:
-        """Put everything on the disk and return where it ends, if it has an end."""
+        """Sync to the disk and return the position, if the sink has one."""
 
     def rewind(self, mark: Any) -> None:
-        """Forget all that came after a mark."""
+        """Remove everything written after a mark."""
 
     def finish(self) -> None:
-        """No more will come."""
+        """Close after the last event."""
 
-    def let_go(self) -> None:
-        """Something went wrong."""
+    def abort(self) -> None:
+        """Close after an error."""
 
 
 def open_event_sink(url: str) -> EventSink:
@@ -44,7 +44,7 @@ def open_event_sink(url: str) -> EventSink:
 
 
 def numbered(events: Sequence[Event]) -> list[dict[str, Any]]:
-    """Events as plain JSON; those of one sample are numbered from 0: sample and number identify an event."""
+    """Events as dicts for JSON; `number` counts those of one sample, so both identify an event."""
     found: list[dict[str, Any]] = []
     for event in events:
         same = bool(found) and found[-1]["sample"] == event.sample
@@ -56,25 +56,25 @@ class EventFile:
     """One JSON object on each line."""
 
     def __init__(self, path: str) -> None:
-        self.name, self.file = path, GrowingFile(path)
+        self.name, self.file = path, AppendFile(path)
 
     def write(self, events: Sequence[dict[str, Any]]) -> None:
-        """Take some more."""
+        """Write events."""
         if events:
             self.file.append("".join(json.dumps(event) + "\n" for event in events).encode())
 
     def mark(self) -> Any:
-        """Put everything on the disk and return how many bytes there are."""
+        """Sync to the disk and return the number of bytes."""
         return self.file.mark()
 
     def rewind(self, mark: Any) -> None:
-        """Forget all that came after a mark."""
+        """Remove everything written after a mark."""
         self.file.rewind(mark)
 
     def finish(self) -> None:
-        """No more will come."""
+        """Close after the last event."""
         self.file.close()
 
-    def let_go(self) -> None:
-        """Something went wrong."""
-        self.file.let_go()
+    def abort(self) -> None:
+        """Close after an error."""
+        self.file.abort()

@@ -9,22 +9,22 @@ from typing import Any
 from ..batch import UnreachableError
 from ..redis_connection import connect
 
-AGAIN = 7  # times an entry is added again while the server is away, over half a minute
+RETRIES = 7  # of adding an entry, over half a minute
 
 
 class RedisEvents:
-    """Entries of a Redis stream. Sample and number are the entry's id, so none is added twice."""
+    """Events as entries of a Redis stream. Sample and number form the id, so none is added twice."""
 
     def __init__(self, url: str) -> None:
         self.client, address = connect(url)
         from redis.backoff import ExponentialBackoff
         from redis.retry import Retry
 
-        self.client.set_retry(Retry(ExponentialBackoff(cap=8.0, base=0.25), AGAIN))
+        self.client.set_retry(Retry(ExponentialBackoff(cap=8.0, base=0.25), RETRIES))
         self.name, self.stream = address.shown, address.name
 
     def write(self, events: Sequence[dict[str, Any]]) -> None:
-        """Add those that are not there yet."""
+        """Add events that are not there yet."""
         import redis
 
         for event in events:
@@ -40,15 +40,15 @@ class RedisEvents:
                 raise UnreachableError(f"{self.name} does not answer: {str(error).rstrip('.')}.") from None
 
     def mark(self) -> None:
-        """The server keeps it."""
+        """The server has no position."""
 
     def rewind(self, mark: Any) -> None:
-        """What is there stays, and is not added again."""
+        """Entries stay, and are not added again."""
 
     def finish(self) -> None:
-        """No more will come."""
+        """Close after the last event."""
         self.client.close()
 
-    def let_go(self) -> None:
-        """Something went wrong."""
+    def abort(self) -> None:
+        """Close after an error."""
         self.client.close()

@@ -1,4 +1,4 @@
-"""Where answers go: standard output, CSV, JSON Lines or Parquet, each able to go back to a checkpoint."""
+"""Sinks of predictions: standard output, CSV, JSON Lines or Parquet; files can be rewound."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from ..batch import StreamError, pyarrow_or_hint
+from ..batch import StreamError, import_pyarrow
 from ..write_file import write_file
-from .append_file import GrowingFile
+from .append_file import AppendFile
 
 
 class RowSink(Protocol):
-    """Takes rows of answers."""
+    """Receives rows of predictions."""
 
     name: str
 
     def write(self, rows: Iterable[Sequence[Any]]) -> None:
-        """Take some more."""
+        """Write rows."""
 
     def mark(self) -> Any:
-        """Put everything on the disk and return where it ends."""
+        """Sync to the disk and return the position."""
 
     def rewind(self, mark: Any) -> None:
-        """Forget all that came after a mark; None stands for the beginning."""
+        """Remove everything written after a mark; None is the start."""
 
     def finish(self) -> None:
-        """No more will come."""
+        """Close after the last row."""
 
-    def let_go(self) -> None:
-        """Something went wrong."""
+    def abort(self) -> None:
+        """Close after an error."""
 
 
 def open_sink(path: str, heads: Sequence[str], format: str | None = None) -> RowSink:
-    """A sink for rows with these heads, `-` being standard output; the format is told by the name."""
+    """A sink for rows with these column names; `-` is standard output, the suffix tells the format."""
     kind = format or ("csv" if path == "-" else Path(path).suffix.lower().removeprefix("."))
     if kind in ("jsonl", "ndjson"):
         return TextSink(path, JsonRows(heads))
@@ -46,7 +46,7 @@ def open_sink(path: str, heads: Sequence[str], format: str | None = None) -> Row
     if kind == "parquet" and path != "-":
         return ParquetSink(Path(path), heads)
     raise StreamError(
-        f"Answers cannot be written to {path} as {kind}; choose csv, jsonl or, in a file, parquet."
+        f"Predictions cannot be written to {path} as {kind!r}; choose csv, jsonl or, in a file, parquet."
     )
 
 
@@ -56,8 +56,8 @@ class CsvRows:
     def __init__(self, heads: Sequence[str]) -> None:
         self.heads = heads
 
-    def heading(self) -> str:
-        """The first line."""
+    def header(self) -> str:
+        """The header line."""
         return self.text([self.heads])
 
     def text(self, rows: Iterable[Sequence[Any]]) -> str:
@@ -73,8 +73,8 @@ class JsonRows:
     def __init__(self, heads: Sequence[str]) -> None:
         self.heads = heads
 
-    def heading(self) -> str:
-        """There is none."""
+    def header(self) -> str:
+        """JSON Lines have no header."""
         return ""
 
     def text(self, rows: Iterable[Sequence[Any]]) -> str:
@@ -85,37 +85,37 @@ class JsonRows:
 
 
 class TextSink:
-    """Lines in a file, or on standard output, where nothing can be taken back."""
+    """Lines of text in a file or on standard output."""
 
     def __init__(self, path: str, rows: CsvRows | JsonRows) -> None:
         self.name, self.rows = path, rows
-        self.file = GrowingFile(path)
+        self.file = AppendFile(path)
 
     def write(self, rows: Iterable[Sequence[Any]]) -> None:
-        """Take some more."""
+        """Write rows."""
         self.file.append(self.rows.text(rows).encode())
 
     def mark(self) -> Any:
-        """Put everything on the disk and return how many bytes there are."""
+        """Sync to the disk and return the number of bytes."""
         return self.file.mark()
 
     def rewind(self, mark: Any) -> None:
-        """Forget all that came after a mark."""
+        """Remove everything written after a mark."""
         self.file.rewind(mark)
         if mark is None:
-            self.file.append(self.rows.heading().encode())
+            self.file.append(self.rows.header().encode())
 
     def finish(self) -> None:
-        """No more will come."""
+        """Close after the last row."""
         self.file.close()
 
-    def let_go(self) -> None:
-        """Something went wrong."""
-        self.file.let_go()
+    def abort(self) -> None:
+        """Close after an error."""
+        self.file.abort()
 
 
 class ParquetSink:
-    """A Parquet file cannot grow: rows are collected as CSV beside it and turned into it at the end."""
+    """A Parquet file. Parquet cannot be appended to: rows are collected as CSV and converted at the end."""
 
     def __init__(self, path: Path, heads: Sequence[str]) -> None:
         self.path, self.name = path, str(path)
@@ -124,22 +124,21 @@ class ParquetSink:
         self.heads = heads
 
     def write(self, rows: Iterable[Sequence[Any]]) -> None:
-        """Take some more."""
+        """Write rows."""
         self.collected.write(rows)
 
     def mark(self) -> Any:
-        """Put everything on the disk and return how many bytes there are."""
+        """Sync to the disk and return the number of bytes."""
         return self.collected.mark()
 
     def rewind(self, mark: Any) -> None:
-        """Forget all that came after a mark; a finished file is taken apart again."""
+        """Remove everything written after a mark; a finished Parquet file is converted back to CSV."""
         if mark is not None and not self.spool.exists() and self.path.exists():
-            self._take_apart()
+            self._restore_spool()
         self.collected.rewind(mark)
 
-    def _take_apart(self) -> None:
-        from pyarrow import parquet
-
+    def _restore_spool(self) -> None:
+        parquet = import_pyarrow("parquet")
         again = TextSink(str(self.spool), CsvRows(self.heads))
         again.rewind(None)
         with parquet.ParquetFile(self.path) as file:
@@ -147,21 +146,19 @@ class ParquetSink:
                 again.write(zip(*(column.to_pylist() for column in batch.columns), strict=True))
         again.finish()
 
-    def let_go(self) -> None:
-        """Something went wrong."""
-        self.collected.let_go()
+    def abort(self) -> None:
+        """Close after an error."""
+        self.collected.abort()
 
     def finish(self) -> None:
-        """Write the Parquet file from what was collected."""
+        """Write the Parquet file from the collected rows."""
         self.collected.finish()
-        pyarrow_or_hint()
-        from pyarrow import BufferOutputStream, csv, float64, int64, parquet, string
-
-        kinds = {"cluster": int64(), "row": int64(), "similarity": float64()}
-        types = csv.ConvertOptions(column_types={head: kinds.get(head, string()) for head in self.heads})
-        out = BufferOutputStream()
+        arrow, csv, parquet = import_pyarrow(), import_pyarrow("csv"), import_pyarrow("parquet")
+        kinds = {"cluster": arrow.int64(), "row": arrow.int64(), "similarity": arrow.float64()}
+        types = {head: kinds.get(head, arrow.string()) for head in self.heads}
+        out = arrow.BufferOutputStream()
         with (
-            csv.open_csv(self.spool, convert_options=types) as reader,
+            csv.open_csv(self.spool, convert_options=csv.ConvertOptions(column_types=types)) as reader,
             parquet.ParquetWriter(out, reader.schema) as writer,
         ):
             for batch in reader:

@@ -1,4 +1,4 @@
-"""Events as requests to a web server."""
+"""Events as HTTP requests."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from urllib.parse import unquote, urlsplit
 
 from ..batch import StreamError, UnreachableError
 
-PATIENCE = 10.0  # seconds that an answer may take
+TIMEOUT = 10.0  # seconds
 ATTEMPTS = 5
 
 
 class Webhook:
-    """A POST for each event. After a crash some come again, with the same `Idempotency-Key`.
+    """Sends a POST for each event; after a crash some again, with the same `Idempotency-Key`.
 
-    Its path may be a secret, so only the host is ever shown.
+    The path may be a secret, so messages show the host only.
     """
 
     def __init__(self, url: str) -> None:
@@ -35,7 +35,7 @@ class Webhook:
             self.heads["Authorization"] = f"Basic {b64encode(unquote(login).encode()).decode()}"
 
     def write(self, events: Sequence[dict[str, Any]]) -> None:
-        """Send them, each several times if need be."""
+        """Send events, each up to ATTEMPTS times."""
         for event in events:
             self._send(event)
 
@@ -44,23 +44,23 @@ class Webhook:
         request = urllib.request.Request(self.url, json.dumps(event).encode(), heads)
         for attempt in range(ATTEMPTS):
             try:
-                with urllib.request.urlopen(request, timeout=PATIENCE):
+                with urllib.request.urlopen(request, timeout=TIMEOUT):
                     return
             except (OSError, HTTPException) as error:
                 reason = str(error)
                 time.sleep(0.1 * 2**attempt)
         raise UnreachableError(
-            f"{self.name} does not take events: {reason}; check the address, and start again."
+            f"{self.name} does not accept events: {reason}; check the address, and start again."
         )
 
     def mark(self) -> None:
-        """Nothing is kept."""
+        """A webhook has no position."""
 
     def rewind(self, mark: Any) -> None:
-        """What was sent was sent."""
+        """Requests cannot be taken back."""
 
     def finish(self) -> None:
-        """No more will come."""
+        """Close after the last event."""
 
-    def let_go(self) -> None:
-        """Something went wrong."""
+    def abort(self) -> None:
+        """Close after an error."""

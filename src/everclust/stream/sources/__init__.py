@@ -1,4 +1,4 @@
-"""From the name of a source to the source."""
+"""Sources of rows: files, standard input and message systems, opened by path or URL."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ def open_source(
         input, or ``kafka://host:port/topic``, ``redis://host:port/stream``, ``nats://host:port/stream``,
         ``mqtt://host:port/topic``.
     columns : Columns, optional
-        Which columns to read; all of them must be numbers by default.
+        Which columns to read; by default all, and they must be numbers.
     format : str, optional
-        Of files whose names do not tell, and of standard input, which is CSV by default.
+        Format of files without a known suffix and of standard input, which is CSV by default.
     header : bool, optional
-        Does the first line of a CSV or TSV file name the columns? By default it does, but nothing but numbers
-        is refused, because they may be data.
+        Whether the first line of a CSV or TSV file names the columns. By default it does, but a first line of
+        numbers only is refused, because it may be data.
     follow : bool, default=False
-        Wait for more when the file ends.
+        Wait for more rows at the end of the file.
 
     Returns
     -------
     source : Source
         ``source.batches(position)`` yields batches from a position on. A batch without rows means that
-        nothing came for a moment.
+        nothing arrived for a moment.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def open_source(
         return _message_system(scheme, url, columns)
     if is_url:
         raise StreamError(
-            f"{without_password(url)} is of an unknown kind, {scheme}; give a path or one of "
+            f"{without_password(url)} has the unknown scheme {scheme!r}; give a path or one of "
             f"{', '.join(f'{name}://' for name in SYSTEMS)}."
         )
     from .files import Files
@@ -66,7 +66,7 @@ def open_source(
 
 
 def _message_system(scheme: str, url: str, columns: Columns) -> Any:
-    """Each needs a package of its own, which is imported here and nowhere else."""
+    """Import the module of a message system, which needs a package of its own."""
     if scheme == "kafka":
         from .kafka import KafkaTopic
 

@@ -1,4 +1,4 @@
-"""Where the bytes of texts come from: files, compressed or not, and standard input."""
+"""Bytes of text sources: files, compressed or not, and standard input."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ import select
 from pathlib import Path
 from typing import Any, Protocol
 
-from ..batch import pyarrow_or_hint
+from ..batch import import_pyarrow
 
 PIECE = 2**20  # bytes read at a time
 COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")
 
 
 class Bytes(Protocol):
-    """Where the bytes come from."""
+    """A readable stream of bytes."""
 
     def skip(self, n_bytes: int) -> bool:
-        """Go to this byte from the start; False if there are fewer."""
+        """Skip this many bytes from the start; False if there are fewer."""
 
     def read(self) -> bytes:
-        """Some more bytes; none at the end."""
+        """The next bytes; none at the end."""
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close it."""
 
 
 class FileBytes:
@@ -31,12 +31,12 @@ class FileBytes:
 
     def __init__(self, path: Path) -> None:
         self.path, self._plain = path, path.suffix not in COMPRESSED
-        self._file = pyarrow_or_hint().input_stream(str(path)) if not self._plain else path.open("rb")
+        self._file = import_pyarrow().input_stream(str(path)) if not self._plain else path.open("rb")
 
     def skip(self, n_bytes: int) -> bool:
-        """Plain files are entered in the middle, compressed ones read up to there."""
+        """Seek in a plain file; read a compressed one up to there."""
         if not self._plain:
-            return _read_over(self, n_bytes)
+            return _skip_by_reading(self, n_bytes)
         if self.path.stat().st_size < n_bytes:
             return False
         self._file.seek(n_bytes)
@@ -47,20 +47,20 @@ class FileBytes:
         return self._file.read(n_bytes)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._file.close()
 
 
 class StandardInput:
-    """A pipe: what is there is taken, nothing is waited for once there is something."""
+    """Standard input, read as it arrives."""
 
     def skip(self, n_bytes: int) -> bool:
-        """A pipe cannot be rewound: whoever starts again feeds it from the beginning."""
-        return _read_over(self, n_bytes)
+        """Read up to there: a pipe cannot seek, so a restart must feed it from the beginning."""
+        return _skip_by_reading(self, n_bytes)
 
     def read(self, n_bytes: int = PIECE) -> bytes:
-        """All that has arrived, up to a piece; waits for the first byte."""
-        pieces = [os.read(0, n_bytes)]  # not sys.stdin: its lock would be held while the program ends
+        """All bytes that have arrived, up to PIECE; waits for the first one."""
+        pieces = [os.read(0, n_bytes)]  # sys.stdin has a lock, which this thread would hold at exit
         size = len(pieces[0])
         while pieces[-1] and size < n_bytes and select.select([0], [], [], 0)[0]:
             pieces.append(os.read(0, n_bytes - size))
@@ -68,10 +68,10 @@ class StandardInput:
         return b"".join(pieces)
 
     def close(self) -> None:
-        """It is not ours to close."""
+        """Standard input stays open."""
 
 
-def _read_over(stream: Any, n_bytes: int) -> bool:
+def _skip_by_reading(stream: Any, n_bytes: int) -> bool:
     while n_bytes > 0:
         piece = stream.read(min(n_bytes, PIECE))
         if not piece:

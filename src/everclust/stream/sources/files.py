@@ -1,4 +1,4 @@
-"""One file after the other, whatever their formats, read ahead by a thread."""
+"""Files of any format, one after the other, read ahead by a thread."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "npy", "npz")
 
 
 class Files:
-    """Files named by a path or a pattern, in the order of their names; or `-`, standard input.
+    """Files that match a path or pattern, in the order of their names; or `-`, standard input.
 
-    A position is the name of a file, how many came before it, and the position within it.
+    A position is the name of a file, the number of files before it, and the position within it.
     """
 
     wants_checkpoint = False
@@ -52,7 +52,7 @@ class Files:
         follow: bool = False,
     ) -> None:
         self.columns, self.format, self.header, self.follow = columns, format, header, follow
-        self.paths = ["-"] if pattern == "-" else _found(pattern)
+        self.paths = ["-"] if pattern == "-" else _matching_files(pattern)
         self.endless = follow
         self._stopped = threading.Event()
         self.named = header is not False and not any(
@@ -68,8 +68,7 @@ class Files:
         for path in self.paths:
             if self._suffix(path) not in {*TEXTS, *TABLES}:
                 raise StreamError(
-                    f"The format of {path} cannot be told from its name; give it with --format "
-                    f"({', '.join(FORMATS)})."
+                    f"The format of {path} is unknown; give it with --format ({', '.join(FORMATS)})."
                 )
 
     def _suffix(self, path: str) -> str:
@@ -81,7 +80,7 @@ class Files:
         return (name.with_suffix("") if name.suffix in COMPRESSED else name).suffix.lower()
 
     def batches(self, position: Position = None) -> Iterator[Batch]:
-        """All rows behind a position, or from the start."""
+        """All rows after a position, or from the start."""
         self._stopped = threading.Event()
         return read_ahead(self._batches(position), self._stopped)
 
@@ -89,21 +88,21 @@ class Files:
         first = self._index(position) if position else 0
         for k in range(first, len(self.paths)):
             within = position["within"] if position and k == first else None
-            for batch in self._of_one(self.paths[k], within):
-                yield Batch(batch.table, self._place(k, batch.position_after))
+            for batch in self._read_file(self.paths[k], within):
+                yield Batch(batch.table, self._position_after(k, batch.position_after))
 
-    def _place(self, k: int, within: Callable[[int], Position]) -> Callable[[int], Position]:
+    def _position_after(self, k: int, within: Callable[[int], Position]) -> Callable[[int], Position]:
         return lambda n_rows: {"file": self.paths[k], "before": k, "within": within(n_rows)}
 
     def _index(self, position: Position) -> int:
         if position["before"] >= len(self.paths) or self.paths[position["before"]] != position["file"]:
             raise StreamError(
                 f"{position['file']} was file number {position['before'] + 1} at the checkpoint, but the "
-                "files before it are others now; bring them back, or choose another checkpoint folder."
+                "files before it have changed; restore them, or choose another checkpoint folder."
             )
         return int(position["before"])
 
-    def _of_one(self, path: str, within: Position) -> Iterator[Batch]:
+    def _read_file(self, path: str, within: Position) -> Iterator[Batch]:
         suffix = self._suffix(path)
         try:
             if suffix in TEXTS:
@@ -114,17 +113,17 @@ class Files:
                 )
                 yield from reader.batches(within)
             else:
-                yield from _counted(TABLES[suffix](Path(path), within or 0), within or 0)
+                yield from _with_positions(TABLES[suffix](Path(path), within or 0), within or 0)
         except StreamError:
             raise
         except (ValueError, EOFError, OSError, BadZipFile) as error:  # pyarrow's and NumPy's are ValueErrors
             raise StreamError(f"{path} cannot be read: {' '.join(str(error).split()).rstrip('.')}.") from None
 
-    def settle(self, position: Position) -> None:
+    def acknowledge(self, position: Position) -> None:
         """Files need no acknowledgement."""
 
     def fraction(self, position: Position) -> float | None:
-        """By bytes, for one plain text; otherwise by files."""
+        """Share of bytes for a single uncompressed text file, otherwise of files."""
         if self.follow or self.paths == ["-"] or not position:
             return None
         k, within, path = position["before"], position["within"], Path(position["file"])
@@ -133,11 +132,11 @@ class Files:
         return (k + inside) / len(self.paths) if size or len(self.paths) > 1 else None
 
     def close(self) -> None:
-        """Stop reading ahead."""
+        """Stop the reading thread."""
         self._stopped.set()
 
 
-def _found(pattern: str) -> list[str]:
+def _matching_files(pattern: str) -> list[str]:
     if Path(pattern).is_file():
         return [pattern]
     paths = sorted(path for path in glob.glob(pattern, recursive=True) if Path(path).is_file())
@@ -146,7 +145,7 @@ def _found(pattern: str) -> list[str]:
     return paths
 
 
-def _counted(tables: Iterator[pyarrow.Table], n_before: int) -> Iterator[Batch]:
+def _with_positions(tables: Iterator[pyarrow.Table], n_before: int) -> Iterator[Batch]:
     for table in tables:
         yield Batch(table, partial(add, n_before))
         n_before += table.num_rows

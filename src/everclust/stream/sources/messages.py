@@ -1,4 +1,4 @@
-"""Messages as rows: every message is a JSON object, its fields are the columns."""
+"""Messages as rows: each message is a JSON object, whose fields are the columns."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..batch import pyarrow_or_hint
+from ..batch import import_pyarrow
 from ..columns import Columns
 
 if TYPE_CHECKING:
     import pyarrow
 
-AT_ONCE = 1_000  # messages taken at a time
-WAIT = 0.2  # seconds until an empty batch says that nothing came
+MAX_MESSAGES = 1_000  # in a batch
+WAIT = 0.2  # seconds until an empty batch
 
 
 def row_of(body: bytes | str) -> dict[str, Any]:
-    """The fields of a message; none if it is not a JSON object, so that it counts as a row without values."""
+    """The fields of a message; none if it is no JSON object, so that it counts as a row without values."""
     try:
         row = json.loads(body)
     except ValueError:
@@ -26,8 +26,8 @@ def row_of(body: bytes | str) -> dict[str, Any]:
 
 
 def table_of(rows: Sequence[dict[str, Any]], columns: Columns) -> pyarrow.Table:
-    """Rows as a table; what is not a number is missing, once it is settled that it should be one."""
-    arrow = pyarrow_or_hint()
+    """Rows as a table; once the features are chosen, values that are no numbers are missing."""
+    arrow = import_pyarrow()
     if columns.features is None:
         widest = max(range(len(rows)), key=lambda k: len(rows[k]), default=None)
         names = [] if widest is None else list(rows[widest])
@@ -45,7 +45,7 @@ def table_of(rows: Sequence[dict[str, Any]], columns: Columns) -> pyarrow.Table:
         is_text = columns.features is None and not any(number is not None for number in numbers)
         is_text = is_text and any(value is not None for value in values)
         table[name] = arrow.array(map(str, values)) if is_text else arrow.array(numbers, arrow.float64())
-    if not table:  # not one message could be read, but they count
+    if not table:  # no message could be parsed, but they count as rows
         return arrow.table({"": arrow.nulls(len(rows))})
     return arrow.table(table)
 

@@ -1,4 +1,4 @@
-"""A NATS JetStream stream: a position is a sequence number, and the server keeps nothing for us."""
+"""A NATS JetStream stream; a position is a sequence number, and the server stores no state of ours."""
 
 from __future__ import annotations
 
@@ -8,35 +8,35 @@ from collections.abc import Coroutine, Iterator
 from contextlib import suppress
 from typing import Any
 
+from ...optional import require
 from ..batch import Batch, Position, StreamError, UnreachableError
 from ..columns import Columns
 from ..urls import address_of
-from .messages import AT_ONCE, WAIT, row_of, table_of
-from .reconnect import Absence, patiently
+from .messages import MAX_MESSAGES, WAIT, row_of, table_of
+from .reconnect import Outage, with_reconnect
 
-PATIENCE = 5.0  # seconds
-FORGOTTEN = 300.0  # seconds after which the server may drop a consumer that asks for nothing
+TIMEOUT = 5.0  # seconds
+INACTIVE_SECONDS = 300.0  # after which the server may drop an idle consumer
 
 
 class JetStream:
     """`nats://user:password@host:port/stream?subject=…&from=earliest|latest`; `nats://token@host` too.
 
-    Every run reads with a consumer of its own, from the sequence number of its checkpoint on. After a break
-    it begins a new one behind the last message that came, so that none is passed over.
+    Every run reads with a consumer of its own, from the sequence number of its checkpoint on. After an outage
+    it creates a new consumer after the last message received, so that none is skipped.
     """
 
     named, endless, wants_checkpoint = True, True, False
 
     def __init__(self, url: str, columns: Columns) -> None:
-        try:
-            import nats  # noqa: F401
-        except ImportError:
-            raise ImportError("nats:// needs nats-py: pip install 'everclust[nats]'") from None
+        require("nats", extra="nats", purpose="nats://")
         self.address = address_of(url, 4222, "stream", ("subject", "from"))
         self.columns, self.url, self.stream = columns, self.address.shown, self.address.name
         self.subject, self.from_latest = self.address.options.get("subject", ""), self.address.from_latest
         self.loop = asyncio.new_event_loop()
-        logging.getLogger("asyncio").addHandler(logging.NullHandler())  # or its remarks go to standard error
+        logging.getLogger("asyncio").addHandler(
+            logging.NullHandler()
+        )  # its warnings would go to standard error
         self.trouble: Exception | None = None
         try:
             self.client = self._connect()
@@ -49,15 +49,15 @@ class JetStream:
 
         self.trouble = None
         try:
-            return self._do(self._connected())
+            return self._wait_for(self._open_client())
         except (OSError, Error) as error:  # TimeoutError is an OSError
             vague = isinstance(error, (NoServersError, TimeoutError))
             reason = str((vague and self.trouble) or error).rstrip(".") or "it took too long"
             how = "refuses the connection" if "uthorization" in reason else "does not answer"
             raise UnreachableError(f"{self.url} {how}: {reason}.") from None
 
-    async def _connected(self) -> Any:
-        """A client that tries once: whoever wants to try again can."""
+    async def _open_client(self) -> Any:
+        """A client that tries to connect once; `with_reconnect` tries again."""
         from nats.aio.client import Client
 
         user, password = self.address.user, self.address.password
@@ -70,27 +70,29 @@ class JetStream:
         servers = [f"nats://{host}:{port}" for host, port in self.address.hosts]
         client = Client()
         try:
-            await client.connect(servers, error_cb=self._note, **login, **once)
+            await client.connect(servers, error_cb=self._on_error, **login, **once)
         except BaseException:
             with suppress(Exception):
                 await client.close()
             raise
         return client
 
-    async def _note(self, error: Exception) -> None:
+    async def _on_error(self, error: Exception) -> None:
         self.trouble = error
 
-    def _do(self, work: Coroutine[Any, Any, Any], limit: float = PATIENCE) -> Any:
+    def _wait_for(self, work: Coroutine[Any, Any, Any], limit: float = TIMEOUT) -> Any:
         return self.loop.run_until_complete(asyncio.wait_for(work, limit))
 
     def batches(self, position: Position = None) -> Iterator[Batch]:
-        """Messages behind a sequence number, for ever."""
+        """Messages after a sequence number, without end."""
         from nats.errors import Error
 
-        yield from patiently(self._behind, position, Absence(self.url), (Error, OSError, UnreachableError))
+        yield from with_reconnect(
+            self._read_from, position, Outage(self.url), (Error, OSError, UnreachableError)
+        )
 
-    def _behind(self, position: Position) -> Iterator[Batch]:
-        """Until a message is missing, or the connection breaks."""
+    def _read_from(self, position: Position) -> Iterator[Batch]:
+        """Messages until one is missing or the connection breaks."""
         if self.client.is_closed:
             self.client = self._connect()
         puller, position = self._consumer(position)
@@ -108,18 +110,18 @@ class JetStream:
 
     def _fetch(self, puller: Any) -> list[Any]:
         try:
-            return self._do(puller.fetch(AT_ONCE, timeout=WAIT))
-        except TimeoutError:  # that of NATS is one
+            return self._wait_for(puller.fetch(MAX_MESSAGES, timeout=WAIT))
+        except TimeoutError:  # nats.errors.TimeoutError is one
             return []
 
     def _consumer(self, position: Position) -> tuple[Any, Position]:
-        """(what to read with, the position behind which it reads)."""
+        """(consumer, the position after which it reads)."""
         from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
         from nats.js.errors import BadRequestError, NotFoundError
 
         context = self.client.jetstream()
         try:
-            info = self._do(context.stream_info(self.stream))
+            info = self._wait_for(context.stream_info(self.stream))
             if position is None and self.from_latest:
                 position = info.state.last_seq
             self._check(info.state.first_seq, info.state.last_seq, position)
@@ -127,9 +129,9 @@ class JetStream:
                 deliver_policy=DeliverPolicy.ALL if position is None else DeliverPolicy.BY_START_SEQUENCE,
                 opt_start_seq=None if position is None else position + 1,
                 ack_policy=AckPolicy.NONE,
-                inactive_threshold=FORGOTTEN,
+                inactive_threshold=INACTIVE_SECONDS,
             )
-            puller = self._do(context.pull_subscribe(self.subject, stream=self.stream, config=config))
+            puller = self._wait_for(context.pull_subscribe(self.subject, stream=self.stream, config=config))
         except NotFoundError:
             raise StreamError(f"{self.url} has no stream {self.stream!r}; check its name.") from None
         except BadRequestError as error:
@@ -153,16 +155,16 @@ class JetStream:
         table = table_of([row_of(message.data) for message in messages], self.columns)
         return Batch(table, lambda n_rows: numbers[n_rows - 1] if n_rows else before)
 
-    def settle(self, position: Position) -> None:
-        """The server is not asked to remember anything."""
+    def acknowledge(self, position: Position) -> None:
+        """Nothing to acknowledge: the consumer has no acknowledgements."""
 
     def fraction(self, position: Position) -> float | None:
-        """It has no end."""
+        """A stream has no end."""
         return None
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         if not self.loop.is_closed():
             with suppress(Exception):  # it may be broken already
-                self._do(self.client.close())
+                self._wait_for(self.client.close())
             self.loop.close()

@@ -1,10 +1,10 @@
-"""Whole lines of CSV, TSV or JSON as tables."""
+"""Parsers of whole lines of CSV, TSV or JSON."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..batch import StreamError, pyarrow_or_hint
+from ..batch import StreamError, import_pyarrow
 from ..columns import Columns, is_number, listed
 
 if TYPE_CHECKING:
@@ -13,28 +13,26 @@ if TYPE_CHECKING:
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 
 
-class Separated:
-    """CSV and TSV. Types are settled by the first piece; what is carried along stays text."""
+class CsvParser:
+    """Parser of CSV and TSV. The first piece decides the types; columns that are passed through stay text."""
 
     def __init__(self, columns: Columns, delimiter: str, header: bool | None) -> None:
-        from pyarrow import csv
-
-        self.csv, self.columns, self.has_heading = csv, columns, header is not False
-        self.is_sure = header is not None
-        self.parsing = csv.ParseOptions(delimiter=delimiter)
+        self.csv, self.columns, self.has_header = import_pyarrow("csv"), columns, header is not False
+        self.is_explicit = header is not None
+        self.parsing = self.csv.ParseOptions(delimiter=delimiter)
         self.names: list[str] = []
         self.types: dict[str, Any] | None = None
 
-    def take_heading(self, line: bytes) -> None:
+    def read_header(self, line: bytes) -> None:
         """Read the names of the columns."""
-        if self.has_heading:
-            heading = self.csv.read_csv(pyarrow_or_hint().py_buffer(line), parse_options=self.parsing)
-            self.names = [name.removeprefix("\ufeff") for name in heading.column_names]
-            if not self.is_sure and not self.columns.mentions(self.names):
+        if self.has_header:
+            header = self.csv.read_csv(import_pyarrow().py_buffer(line), parse_options=self.parsing)
+            self.names = [name.removeprefix("\ufeff") for name in header.column_names]
+            if not self.is_explicit and not self.columns.mentions(self.names):
                 self._refuse_numbers()
 
     def _refuse_numbers(self) -> None:
-        """A row without a heading over it would be lost."""
+        """A first line of numbers is probably data, which would be lost as a header."""
         if all(_is_numeral(name) for name in self.names):
             raise StreamError(
                 f"The first line holds numbers only ({listed(self.names)}); use --no-header if they are "
@@ -42,8 +40,8 @@ class Separated:
             )
 
     def parse(self, text: bytes) -> pyarrow.Table:
-        """Whole lines as a table."""
-        arrow = pyarrow_or_hint()
+        """Parse whole lines into a table."""
+        arrow = import_pyarrow()
         if not text.strip():
             return arrow.table({})
         if not self.names:
@@ -52,12 +50,12 @@ class Separated:
             n_columns = self.csv.read_csv(first, numbered, self.parsing).num_columns
             self.names = [f"x{k}" for k in range(n_columns)]
         if self.types is None:
-            self._settle(self._read(text, {name: arrow.string() for name in self.columns.carried}).schema)
+            self._choose(self._read(text, {name: arrow.string() for name in self.columns.carried}).schema)
         return self._read(text, self.types, list(self.types or {}))
 
-    def _settle(self, schema: pyarrow.Schema) -> None:
-        arrow = pyarrow_or_hint()
-        features = self.columns.settle(schema, self.has_heading)
+    def _choose(self, schema: pyarrow.Schema) -> None:
+        arrow = import_pyarrow()
+        features = self.columns.choose(schema, self.has_header)
         self.types = {name: arrow.string() for name in self.columns.carried}
         for name in features:
             kind = schema.field(name).type
@@ -66,32 +64,30 @@ class Separated:
     def _read(self, text: bytes, types: Any, include: list[str] | None = None) -> pyarrow.Table:
         reading = self.csv.ReadOptions(column_names=self.names, block_size=len(text) + 1, use_threads=False)
         converting = self.csv.ConvertOptions(column_types=types, include_columns=include or None)
-        buffer = pyarrow_or_hint().py_buffer(text)
+        buffer = import_pyarrow().py_buffer(text)
         return self.csv.read_csv(buffer, reading, self.parsing, converting)
 
 
-class JsonLines:
-    """One JSON object on each line; fields that are not there are missing values."""
+class JsonParser:
+    """Parser of JSON Lines; absent fields are missing values."""
 
-    has_heading = False
+    has_header = False
 
     def __init__(self, columns: Columns) -> None:
-        from pyarrow import json
-
-        self.json, self.columns = json, columns
+        self.json, self.columns = import_pyarrow("json"), columns
         self.schema: pyarrow.Schema | None = None
 
-    def take_heading(self, line: bytes) -> None:
-        """There is none."""
+    def read_header(self, line: bytes) -> None:
+        """JSON Lines have no header."""
 
     def parse(self, text: bytes) -> pyarrow.Table:
-        """Whole lines as a table."""
-        arrow = pyarrow_or_hint()
+        """Parse whole lines into a table."""
+        arrow = import_pyarrow()
         if not text.strip():
             return arrow.table({})
         if self.schema is None:
             schema = self._read(text, self.json.ParseOptions()).schema
-            features = self.columns.settle(schema)
+            features = self.columns.choose(schema)
             kinds = {name: schema.field(name).type for name in features}
             self.schema = arrow.schema(
                 [(name, arrow.float64() if _becomes_float(kind) else kind) for name, kind in kinds.items()]
@@ -103,11 +99,11 @@ class JsonLines:
 
     def _read(self, text: bytes, parsing: Any) -> pyarrow.Table:
         reading = self.json.ReadOptions(block_size=len(text) + 1, use_threads=False)
-        return self.json.read_json(pyarrow_or_hint().py_buffer(text), reading, parsing)
+        return self.json.read_json(import_pyarrow().py_buffer(text), reading, parsing)
 
 
 def _becomes_float(kind: Any) -> bool:
-    return is_number(kind) and not pyarrow_or_hint().types.is_boolean(kind)
+    return is_number(kind) and not import_pyarrow().types.is_boolean(kind)
 
 
 def _is_numeral(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""Batches that are read before they are wanted, by a thread of their own."""
+"""Reads batches ahead of their use in a thread."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ import threading
 from collections.abc import Generator, Iterator
 from typing import Any
 
-from ..batch import Batch, nothing
+from ..batch import Batch, empty_batch
 
-GRACE = 0.5  # seconds for the reading thread to end; it may be waiting for standard input
-AHEAD = 4  # batches read before they are wanted
+JOIN_SECONDS = 0.5  # for the thread to end; it may be waiting for standard input
+QUEUE_SIZE = 4  # batches
 
 
 def read_ahead(batches: Generator[Batch, None, None], stopped: threading.Event) -> Iterator[Batch]:
-    """The same batches, read by a thread of their own: parsing and learning share no lock.
+    """The same batches, read in a thread: parsing and learning run in parallel, as both release the GIL.
 
-    While nothing comes there is an empty batch now and then, so that whoever waits can look up.
+    While nothing arrives, it yields empty batches, so that the caller can check whether to stop.
     """
-    ready: queue.Queue[Any] = queue.Queue(AHEAD)
+    ready: queue.Queue[Any] = queue.Queue(QUEUE_SIZE)
 
     def work() -> None:
         try:
@@ -39,7 +39,7 @@ def read_ahead(batches: Generator[Batch, None, None], stopped: threading.Event) 
             try:
                 got = ready.get(timeout=0.2)
             except queue.Empty:
-                yield nothing()
+                yield empty_batch()
                 continue
             if got is None:
                 return
@@ -48,7 +48,7 @@ def read_ahead(batches: Generator[Batch, None, None], stopped: threading.Event) 
             yield got
     finally:
         stopped.set()
-        worker.join(GRACE)
+        worker.join(JOIN_SECONDS)
 
 
 def _put(ready: queue.Queue[Any], item: Any, stopped: threading.Event) -> None:

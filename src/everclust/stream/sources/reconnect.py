@@ -1,49 +1,49 @@
-"""Servers that go away: they are waited for, but not for ever, and nothing is lost meanwhile."""
+"""Waiting for a message system that is down, and reading on without a gap when it is back."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
 
-from ..batch import Batch, Position, UnreachableError, nothing
+from ..batch import Batch, Position, UnreachableError, empty_batch
 
-AWAY = 60.0  # seconds for which a server may be away
-PAUSE = 0.2  # seconds between two looks whether it is back
+MAX_OUTAGE = 60.0  # seconds
+PAUSE = 0.2  # seconds between two attempts
 
 
-class Absence:
-    """How long a server has been away."""
+class Outage:
+    """How long a server has not answered."""
 
     def __init__(self, url: str) -> None:
         self.url = url
         self.since: float | None = None
 
-    def lasts(self, reason: object) -> None:
-        """It does not answer. If that has been so for too long, it is said."""
+    def check(self, reason: object) -> None:
+        """The server does not answer: raise an error if this has lasted for MAX_OUTAGE seconds."""
         now = time.monotonic()
         self.since = now if self.since is None else self.since
-        if now - self.since > AWAY:
+        if now - self.since > MAX_OUTAGE:
             raise UnreachableError(f"{self.url} does not answer any more: {str(reason).rstrip('.')}.")
 
-    def is_over(self) -> None:
-        """It answers."""
+    def end(self) -> None:
+        """The server answers again."""
         self.since = None
 
 
-def patiently(
+def with_reconnect(
     read: Callable[[Position], Iterator[Batch]],
     position: Position,
-    absence: Absence,
+    outage: Outage,
     errors: tuple[type[Exception], ...],
 ) -> Iterator[Batch]:
-    """All that is read behind a position; when the server was away, behind the last batch."""
+    """Batches after a position; after each outage, read again from the last batch on."""
     while True:
         try:
             for batch in read(position):
-                absence.is_over()
+                outage.end()
                 position = batch.position_after(batch.table.num_rows)
                 yield batch
         except errors as error:
-            absence.lasts(error)
+            outage.check(error)
             time.sleep(PAUSE)
-        yield nothing(position)
+        yield empty_batch(position)

@@ -1,4 +1,4 @@
-"""A Redis stream, read by a consumer group; entries are acknowledged once a checkpoint holds them."""
+"""A Redis stream, read by a consumer group; entries are acknowledged when a checkpoint holds them."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any
 from ..batch import Batch, Position, StreamError, UnreachableError
 from ..columns import Columns
 from ..redis_connection import connect
-from .messages import AT_ONCE, WAIT, row_of, table_of
-from .reconnect import Absence, patiently
+from .messages import MAX_MESSAGES, WAIT, row_of, table_of
+from .reconnect import Outage, with_reconnect
 
-ALONE = (b"data", b"json")  # a single field of this name holds all columns as JSON
+JSON_FIELDS = (b"data", b"json")  # a single field with such a name holds all columns as JSON
 
 
 class RedisStream:
     """`redis://host:port/stream?group=everclust&consumer=everclust&from=earliest|latest`.
 
-    A position is the id of the last entry. After a checkpoint the stream itself is read again from there, so
-    it does not matter what the group thinks was delivered. One group is for one model.
+    A position is the id of the last entry. A resumed run reads the stream itself from there, whatever the
+    group counts as delivered. Use one group per model.
     """
 
     named, endless, wants_checkpoint = True, True, False
@@ -34,21 +34,21 @@ class RedisStream:
         self.kept: Position = None
 
     def batches(self, position: Position = None) -> Iterator[Batch]:
-        """Entries behind a position, for ever."""
+        """Entries after a position, without end."""
         import redis
 
         errors = redis.ConnectionError, redis.TimeoutError
         self.kept = position
         try:
-            yield from patiently(self._behind, position, Absence(self.url), errors)
+            yield from with_reconnect(self._read_from, position, Outage(self.url), errors)
         except redis.ResponseError as error:
             raise StreamError(f"{self.url} cannot be read any more: {error}.") from None
 
-    def _behind(self, position: Position) -> Iterator[Batch]:
+    def _read_from(self, position: Position) -> Iterator[Batch]:
         self._join(position or self.first)
         if self.kept:
             self._acknowledge_kept(self.kept)
-        delivered = self._again(position) if position else self._pending()
+        delivered = self._delivered_since(position) if position else self._pending()
         for some in chain(delivered, self._new()):
             yield self._batch(some, position)
             position = some[-1][0].decode() if some else position
@@ -60,29 +60,31 @@ class RedisStream:
             self.client.xgroup_create(self.stream, self.group, id=first, mkstream=True)
         except redis.ResponseError as error:
             if "BUSYGROUP" not in str(error):
-                raise StreamError(f"{self.url} is no stream that can be read: {error}.") from None
+                raise StreamError(f"{self.url} cannot be read as a stream: {error}.") from None
 
     def _acknowledge_kept(self, position: str) -> None:
-        """The checkpoint was written, but its run was killed, or the server away, before it could say so."""
+        """Acknowledge what the checkpoint holds: its run was killed, or the server down, before it could."""
         while True:
-            some = self.client.xpending_range(self.stream, self.group, "-", position, AT_ONCE, self.consumer)
+            some = self.client.xpending_range(
+                self.stream, self.group, "-", position, MAX_MESSAGES, self.consumer
+            )
             if not some:
                 return
             self.client.xack(self.stream, self.group, *(entry["message_id"] for entry in some))
 
-    def _again(self, position: str) -> Iterator[list[Any]]:
-        """Entries that the group has delivered since the checkpoint, acknowledged or not."""
+    def _delivered_since(self, position: str) -> Iterator[list[Any]]:
+        """Entries that the group delivered after the checkpoint, acknowledged or not."""
         group = next(g for g in self.client.xinfo_groups(self.stream) if g["name"] == self.group.encode())
         last = group["last-delivered-id"].decode()
         while _key(position) < _key(last):
-            some = self.client.xrange(self.stream, f"({position}", last, count=AT_ONCE)
+            some = self.client.xrange(self.stream, f"({position}", last, count=MAX_MESSAGES)
             if not some:
                 return
             yield some
             position = some[-1][0].decode()
 
     def _pending(self) -> Iterator[list[Any]]:
-        """Entries that were delivered to a run that kept nothing."""
+        """Entries that were delivered to a run without checkpoints and not acknowledged."""
         last = "0"
         while some := self._read(last):
             yield [(entry, fields) for entry, fields in some if fields]
@@ -94,9 +96,9 @@ class RedisStream:
 
     def _read(self, after: str, block: int | None = None) -> list[Any]:
         answer = self.client.xreadgroup(
-            self.group, self.consumer, {self.stream: after}, count=AT_ONCE, block=block
+            self.group, self.consumer, {self.stream: after}, count=MAX_MESSAGES, block=block
         )
-        if isinstance(answer, dict):  # the third version of the protocol
+        if isinstance(answer, dict):  # RESP3
             found: list[Any] = next(iter(answer.values()), [])
             return list(found[0]) if found and isinstance(found[0], list) else list(found)
         return list(answer[0][1]) if answer else []
@@ -107,38 +109,38 @@ class RedisStream:
         table = table_of([_row(fields) for _, fields in entries], self.columns)
         return Batch(table, lambda n_rows: ids[n_rows - 1] if n_rows else before)
 
-    def settle(self, position: Position) -> None:
+    def acknowledge(self, position: Position) -> None:
         """Acknowledge all entries up to a position."""
         import redis
 
         self.kept = position
         learnt = [entry for entry in self.open if position and _key(entry) <= _key(position)]
         try:
-            for start in range(0, len(learnt), AT_ONCE):
-                self.client.xack(self.stream, self.group, *learnt[start : start + AT_ONCE])
+            for start in range(0, len(learnt), MAX_MESSAGES):
+                self.client.xack(self.stream, self.group, *learnt[start : start + MAX_MESSAGES])
         except redis.RedisError as error:
             raise UnreachableError(
-                f"{self.url} could not be told what was learnt: {str(error).rstrip('.')}; with a checkpoint "
+                f"{self.url} could not be sent acknowledgements: {str(error).rstrip('.')}; with a checkpoint "
                 "folder, nothing is learnt again."
             ) from None
         self.open = self.open[len(learnt) :]
 
     def fraction(self, position: Position) -> float | None:
-        """It has no end."""
+        """A stream has no end."""
         return None
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         self.client.close()
 
 
 def _key(entry: str) -> tuple[int, int]:
-    """Ids are two numbers; as text they would be in another order."""
+    """An id as two numbers, which sort differently from text."""
     time, _, number = entry.partition("-")
     return int(time), int(number or 0)
 
 
 def _row(fields: dict[bytes, bytes]) -> dict[str, Any]:
-    if len(fields) == 1 and next(iter(fields)) in ALONE:
+    if len(fields) == 1 and next(iter(fields)) in JSON_FIELDS:
         return row_of(next(iter(fields.values())))
     return {name.decode(): value.decode(errors="replace") for name, value in fields.items()}

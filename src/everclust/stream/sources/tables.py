@@ -1,4 +1,4 @@
-"""Parquet, Arrow and NumPy files: rows are counted, so a position is a number of rows."""
+"""Parquet, Arrow and NumPy files; a position is a number of rows."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...text import quantity
-from ..batch import StreamError, pyarrow_or_hint
+from ...text import counted
+from ..batch import StreamError, import_pyarrow
 
 if TYPE_CHECKING:
     import pyarrow
@@ -20,22 +20,20 @@ ROWS = 8_192  # read at a time
 
 
 def parquet_tables(path: Path, skip: int) -> Iterator[pyarrow.Table]:
-    """Rows of a Parquet file, from the row group on in which the first one lies."""
-    pyarrow_or_hint()
-    from pyarrow import Table, parquet
-
-    with parquet.ParquetFile(path) as file:
+    """Rows of a Parquet file; reading begins at the row group of the first one."""
+    arrow = import_pyarrow()
+    with import_pyarrow("parquet").ParquetFile(path) as file:
         sizes = [file.metadata.row_group(k).num_rows for k in range(file.num_row_groups)]
-        first, skip = _enter(sizes, skip, path)
+        first, skip = _first_group(sizes, skip, path)
         for batch in file.iter_batches(ROWS, row_groups=list(range(first, len(sizes)))):
             dropped = min(skip, batch.num_rows)
             skip -= dropped
-            yield Table.from_batches([batch.slice(dropped)])
+            yield arrow.Table.from_batches([batch.slice(dropped)])
 
 
 def arrow_tables(path: Path, skip: int) -> Iterator[pyarrow.Table]:
-    """Rows of an Arrow file, in the file or the stream format; the file is mapped, not read."""
-    arrow = pyarrow_or_hint()
+    """Rows of an Arrow file, in the file or the stream format, by memory map."""
+    arrow = import_pyarrow()
     with arrow.memory_map(str(path)) as memory:
         is_file = memory.read(6) == b"ARROW1"
         memory.seek(0)
@@ -47,30 +45,30 @@ def arrow_tables(path: Path, skip: int) -> Iterator[pyarrow.Table]:
             for start in range(dropped, batch.num_rows, ROWS):
                 yield arrow.Table.from_batches([batch.slice(start, ROWS)])
     if skip:
-        raise shorter(path)
+        raise too_short(path)
 
 
 def npy_tables(path: Path, skip: int) -> Iterator[pyarrow.Table]:
-    """Rows of an `.npy` file, which is mapped, not read."""
+    """Rows of an `.npy` file, by memory map."""
     array = np.load(path, mmap_mode="r", allow_pickle=False)
     _check_matrix(array.shape, path)
     if skip > len(array):
-        raise shorter(path)
+        raise too_short(path)
     for start in range(skip, len(array), ROWS):
         yield _named(array[start : start + ROWS])
 
 
 def npz_tables(path: Path, skip: int) -> Iterator[pyarrow.Table]:
-    """Rows of an `.npz` file: the matrix X, or the only one, beside columns of the same length."""
+    """Rows of an `.npz` file: the matrix X, or the only matrix, and vectors of the same length."""
     with zipfile.ZipFile(path) as archive, ExitStack() as stack:
         members = {
             name.removesuffix(".npy"): stack.enter_context(closing(Member(archive, name)))
             for name in archive.namelist()
         }
-        matrix = _the_matrix(members, path)
+        matrix = _find_matrix(members, path)
         n_rows = matrix.shape[0]
         if skip > n_rows:
-            raise shorter(path)
+            raise too_short(path)
         beside = {name: m for name, m in members.items() if m.shape == (n_rows,)}
         for member in (matrix, *beside.values()):
             member.skip(skip)
@@ -78,12 +76,12 @@ def npz_tables(path: Path, skip: int) -> Iterator[pyarrow.Table]:
             n = min(ROWS, n_rows - start)
             table = _named(matrix.take(n))
             for name, member in beside.items():
-                table = table.append_column(name, pyarrow_or_hint().array(member.take(n)))
+                table = table.append_column(name, import_pyarrow().array(member.take(n)))
             yield table
 
 
 class Member:
-    """An array in an `.npz` file, unpacked piece by piece."""
+    """An array in an `.npz` file, decompressed piece by piece."""
 
     def __init__(self, archive: zipfile.ZipFile, name: str) -> None:
         self.file = archive.open(name)
@@ -101,19 +99,19 @@ class Member:
         return np.frombuffer(data, self.dtype).reshape(n_rows, *self.shape[1:])
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close the archive member."""
         self.file.close()
 
     def skip(self, n_rows: int) -> None:
-        """Leave rows out."""
+        """Skip rows."""
         self.file.seek(n_rows * self.row_bytes, 1)
 
 
-def _the_matrix(members: dict[str, Member], path: Path) -> Member:
+def _find_matrix(members: dict[str, Member], path: Path) -> Member:
     matrices = {name: member for name, member in members.items() if len(member.shape) == 2}
     if "X" not in matrices and len(matrices) != 1:
         raise StreamError(
-            f"{path} holds {quantity(len(matrices), 'matrix', 'matrices')} and none called X; save one as X."
+            f"{path} holds {counted(len(matrices), 'matrix', 'matrices')} and none called X; save one as X."
         )
     matrix = matrices["X"] if "X" in matrices else next(iter(matrices.values()))
     if not matrix.readable:
@@ -125,7 +123,7 @@ def _the_matrix(members: dict[str, Member], path: Path) -> Member:
 
 
 def _named(rows: np.ndarray) -> pyarrow.Table:
-    arrow = pyarrow_or_hint()
+    arrow = import_pyarrow()
     if rows.dtype.kind not in "fiub":
         raise StreamError(f"The matrix holds {rows.dtype}, but distances need numbers; save it as float64.")
     rows = np.asarray(rows, np.float64)
@@ -135,24 +133,24 @@ def _named(rows: np.ndarray) -> pyarrow.Table:
 def _check_matrix(shape: tuple[int, ...], path: Path) -> None:
     if len(shape) != 2:
         raise StreamError(
-            f"{path} holds an array of {quantity(len(shape), 'dimension')}, but rows and columns are needed."
+            f"{path} holds an array of {counted(len(shape), 'dimension')}, but rows and columns are needed."
         )
 
 
-def _enter(sizes: list[int], skip: int, path: Path) -> tuple[int, int]:
-    """(first group to read, rows to leave out of it)."""
+def _first_group(sizes: list[int], skip: int, path: Path) -> tuple[int, int]:
+    """(first group to read, rows to skip in it)."""
     for k, size in enumerate(sizes):
         if skip < size:
             return k, skip
         skip -= size
     if skip:
-        raise shorter(path)
+        raise too_short(path)
     return len(sizes), 0
 
 
-def shorter(path: Any) -> StreamError:
-    """What to say about a file that ends before the place where it should go on."""
+def too_short(path: Any) -> StreamError:
+    """The error for a file that ends before the position of the checkpoint."""
     return StreamError(
-        f"{path} is shorter than the checkpoint, so it is not what was read before; bring the old content "
-        "back, or choose another checkpoint folder."
+        f"{path} is shorter than the checkpoint, so it is not the file that was read before; restore it, or "
+        "choose another checkpoint folder."
     )

@@ -1,4 +1,4 @@
-"""CSV, TSV and JSON Lines, in pieces of whole lines: files, growing files, standard input."""
+"""CSV, TSV and JSON Lines, read in pieces of whole lines; a file that grows can be followed."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ...text import quantity
-from ..batch import Batch, StreamError, pyarrow_or_hint
+from ...text import counted
+from ..batch import Batch, StreamError, import_pyarrow
 from ..columns import Columns
 from .bytes import COMPRESSED, Bytes, FileBytes
-from .parsers import DELIMITERS, JsonLines, Separated
-from .tables import shorter
+from .parsers import DELIMITERS, CsvParser, JsonParser
+from .tables import too_short
 
 if TYPE_CHECKING:
     import pyarrow
 
-PAUSE = 0.2  # seconds between two looks at a file that may have grown
+PAUSE = 0.2  # seconds between two attempts to read a file that may have grown
 
 
 class TextReader:
-    """Rows of one text, each batch with the byte at which it begins and the rows taken from it.
+    """Rows of one text. A position is the byte at which a piece begins and a number of rows from there.
 
-    Lines end at line breaks, also within quotes: a value cannot hold one.
+    Lines end at line breaks, also within quotes, so a value cannot hold one.
     """
 
     def __init__(
@@ -37,10 +37,10 @@ class TextReader:
     ) -> None:
         self.origin, self.name, self.kind = origin, name, kind
         self.columns, self.follow = columns, follow
-        self.parser = JsonLines(columns) if kind == "jsonl" else Separated(columns, DELIMITERS[kind], header)
+        self.parser = JsonParser(columns) if kind == "jsonl" else CsvParser(columns, DELIMITERS[kind], header)
 
     def batches(self, position: dict[str, int] | None) -> Iterator[Batch]:
-        """Rows behind the position: a byte at which a line begins, and a number of rows from there."""
+        """All rows after a position, or from the start."""
         try:
             yield from self._batches(position)
         finally:
@@ -48,30 +48,30 @@ class TextReader:
 
     def _batches(self, position: dict[str, int] | None) -> Iterator[Batch]:
         begin, skip = (position["byte"], position["rows"]) if position else (0, 0)
-        n_before = self._enter(begin)
+        n_before = self._start(begin)
         for start, text in self._pieces(n_before):
             table = self._parse(text)
             skipped = min(skip, table.num_rows)
             skip -= skipped
             yield _batch(table.slice(skipped), start, skipped)
         if skip:
-            raise shorter(self.name)
+            raise too_short(self.name)
 
-    def _enter(self, begin: int) -> int:
-        """Read the heading, go to the byte where it goes on, and return that byte."""
-        heading = self._first_line() if self.parser.has_heading else b""
-        self.parser.take_heading(heading)
-        if begin > len(heading):
-            n_read = len(heading) + len(self._rest)
+    def _start(self, begin: int) -> int:
+        """Read the header, skip to the byte at which reading begins, and return that byte."""
+        header = self._first_line() if self.parser.has_header else b""
+        self.parser.read_header(header)
+        if begin > len(header):
+            n_read = len(header) + len(self._rest)
             if begin < n_read:
-                self._rest = self._rest[begin - len(heading) :]
+                self._rest = self._rest[begin - len(header) :]
             else:
                 self._rest = b""
-                if not self._go_to(begin, n_read):
-                    raise shorter(self.name)
-        return max(begin, len(heading))
+                if not self._seek(begin, n_read):
+                    raise too_short(self.name)
+        return max(begin, len(header))
 
-    def _go_to(self, byte: int, n_read: int) -> bool:
+    def _seek(self, byte: int, n_read: int) -> bool:
         if isinstance(self.origin, FileBytes) and self.origin.path.suffix not in COMPRESSED:
             return self.origin.skip(byte)
         return self.origin.skip(byte - n_read)
@@ -87,15 +87,13 @@ class TextReader:
             text += piece
         line, newline, self._rest = text.partition(b"\n")
         if not line.strip():
-            raise StreamError(
-                f"{self.name} has no heading in its first line; give it one, or use --no-header."
-            )
+            raise StreamError(f"{self.name} has no header in its first line; add one, or use --no-header.")
         return line + newline
 
     _rest = b""
 
     def _pieces(self, start: int) -> Iterator[tuple[int, bytes]]:
-        """(byte at which it begins, whole lines); nothing at all while a growing file rests."""
+        """(byte at which it begins, whole lines); no lines while a followed file does not grow."""
         rest, self._rest = self._rest, b""
         while True:
             cut = rest.rfind(b"\n") + 1
@@ -116,12 +114,12 @@ class TextReader:
     def _check_length(self, n_read: int) -> None:
         if isinstance(self.origin, FileBytes) and self.origin.path.stat().st_size < n_read:
             raise StreamError(
-                f"{self.name} was cut short while it was read, to less than the {quantity(n_read, 'byte')} "
-                "read so far; it may only grow."
+                f"{self.name} was truncated while it was read, to less than the {counted(n_read, 'byte')} "
+                "read so far; a followed file may only grow."
             )
 
     def _parse(self, text: bytes) -> pyarrow.Table:
-        arrow = pyarrow_or_hint()
+        arrow = import_pyarrow()
         try:
             return self.parser.parse(text)
         except arrow.ArrowInvalid as error:

@@ -1,0 +1,76 @@
+"""Help, version and shell completion answer at once, because they do not import NumPy or what needs it."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("typer", reason="the command line needs Typer")
+
+HEAVY = {
+    "numpy",
+    "numba",
+    "scipy",
+    "sklearn",
+    "pandas",
+    "pyarrow",
+    "matplotlib",
+    "networkx",
+    "joblib",
+    "redis",
+}
+COMMAND = "import sys; sys.argv[0] = 'everclust'; from everclust.cli import main; main()"
+
+
+def imported(*arguments, **environment):
+    """(What the command prints, the packages that it imports)."""
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-c", COMMAND, *arguments],
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    lines = [line for line in done.stderr.splitlines() if line.startswith("import time:")]
+    return done.stdout, {line.split("|")[-1].strip().split(".")[0] for line in lines}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--help"], "Exit codes"),
+        (["--version"], "everclust "),
+        (["fit", "--help"], "--max-nodes"),
+        (["live", "--help"], "--speed"),
+        (["bench", "--help"], "compare"),
+        (["bench", "run", "--help"], "--trials"),
+    ],
+)
+def test_help_and_version(arguments, said):
+    out, packages = imported(*arguments)
+    assert said in out
+    assert "everclust" in packages  # so the list is one
+    assert packages.isdisjoint(HEAVY)
+
+
+def test_completion():
+    out, packages = imported(_EVERCLUST_COMPLETE="complete_bash", COMP_WORDS="everclust f", COMP_CWORD="1")
+    assert out.split() == ["fit"]
+    assert packages.isdisjoint({*HEAVY, "rich"})
+
+
+def test_a_command_imports_what_it_needs(tmp_path):
+    """The test above would notice: a command that learns does import them."""
+    (tmp_path / "x.csv").write_text("a,b\n1,2\n3,4\n")
+    _, packages = imported("fit", str(tmp_path / "x.csv"), "-m", str(tmp_path / "m"))
+    assert {"numpy", "numba", "sklearn", "pyarrow"} <= packages
+
+
+def test_importing_everclust_imports_no_estimator():
+    code = "import sys, everclust; print(*{name.split('.')[0] for name in sys.modules})"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert set(done.stdout.split()).isdisjoint(HEAVY)
