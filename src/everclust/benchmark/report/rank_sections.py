@@ -47,7 +47,7 @@ def ranking(outcomes: Outcomes) -> Section:
     ):
         mixed = [(measure, our_idat_among_printed(outcomes, measure)) for measure in (ARI, AMI)]
         pictures += [verdict_picture(scores) for _, scores in mixed if can_compare(scores)]
-        grids.append(rank_grid("Our IDAT among the paper's rivals", mixed, [algorithm_title(IDAT)]))
+        grids.append(rank_grid("Our IDAT among the paper's baselines", mixed, [algorithm_title(IDAT)]))
     for setting in settings_of(outcomes):
         pictures += _our_pictures(outcomes, setting)
         grids += _our_ranks(outcomes, setting)

@@ -66,7 +66,7 @@ def our_idat_among_printed(outcomes: Outcomes, measure: Measure) -> Scores:
     table = theirs.table[[theirs.datasets.index(dataset) for dataset in common]]
     column = [ours.table[ours.datasets.index(dataset), 0] for dataset in common]
     table[:, theirs.names.index(algorithm_title(IDAT))] = column
-    return Scores(f"{measure.title}, our IDAT among the paper's rivals", theirs.names, common, table)
+    return Scores(f"{measure.title}, our IDAT among the paper's baselines", theirs.names, common, table)
 
 
 def can_compare(scores: Scores) -> bool:
