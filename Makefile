@@ -46,7 +46,7 @@ fidelity: $(READY)
 
 # IDAT, its ablation and the additions on every data set at hand, 30 runs each, as a report in docs/.
 paper: $(READY)
-	$(BIN)/everclust bench run --algorithms idat,ablation,beyond --seeds 30 --shuffles 4 --store everclust_paper.sqlite
+	$(BIN)/everclust bench run --algorithms idat,ablation,extensions --seeds 30 --shuffles 4 --store everclust_paper.sqlite
 	$(BIN)/everclust bench report --store everclust_paper.sqlite --html docs/report.html --markdown docs/report.md
 
 # The compared algorithms with the paper's parameters, on seven data sets.

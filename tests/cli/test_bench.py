@@ -105,7 +105,7 @@ def test_the_paper_is_everything(monkeypatch):
     asked = []
     monkeypatch.setattr(commands, "plan", lambda *names, **more: asked.append((names, more)) or [])
     call("run", "--paper", "--seeds", 2)
-    assert asked == [((["all", "ablation", "beyond"], ["all"], ["both"], 30), {"shuffles": 4})]
+    assert asked == [((["all", "ablation", "extensions"], ["all"], ["both"], 30), {"shuffles": 4})]
 
 
 def test_limits_are_passed_on(monkeypatch):

@@ -19,9 +19,9 @@ from ..benchmark.data.datasets import DataSetError, at_hand, others_at_hand
 from ..benchmark.data.fetch import fetch as fetch_data_set
 from ..benchmark.report.store_diff import differences
 from ..benchmark.run.jobs import Job, Result
-from ..benchmark.run.plan import cost, fetchable, plan, take_in
+from ..benchmark.run.plan import cost, fetchable, import_plugin, plan
 from ..benchmark.run.registry import ALGORITHMS, Algorithm
-from ..benchmark.run.runner import Summary, remaining
+from ..benchmark.run.runner import RunSummary, remaining
 from ..benchmark.run.runner import run as run_jobs
 from ..benchmark.run.store import Store, StoreError
 from ..benchmark.run.tuning import tuned
@@ -59,7 +59,7 @@ def run(
     """Run what is not in the store yet. A run that was stopped, or killed, goes on where it was."""
     with _told():
         for file in with_:
-            take_in(file)
+            import_plugin(file)
         names = wanted.in_full()
         planned = plan(
             _split(names.algorithms),
@@ -110,7 +110,7 @@ def list_(with_: With = []) -> None:  # noqa: B006
     """Show the data sets, and which are at hand, and the algorithms."""
     with _told():
         for file in with_:
-            take_in(file)
+            import_plugin(file)
         Console().print(_table_of_data_sets(), _table_of_algorithms())
 
 
@@ -187,7 +187,7 @@ def _progress(todo: list[Job]) -> Iterator[tuple[Callable[[Result], None], Count
         yield progress, errors
 
 
-def _show(summary: Summary, errors: Counter[str]) -> None:
+def _show(summary: RunSummary, errors: Counter[str]) -> None:
     """Say what became of the jobs; failures are an error, N/A is not."""
     for error, n in errors.most_common(SHOWN):
         _complain(f"{error} ({quantity(n, 'job')})")

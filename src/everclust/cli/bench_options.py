@@ -15,7 +15,7 @@ from ..benchmark.run.tuning import LIMIT_SECONDS, TRIALS
 class Wanted:
     """What is to be run."""
 
-    algorithms: Annotated[list[str], Option(help="Names, all, ablation or beyond.")] = field(
+    algorithms: Annotated[list[str], Option(help="Names, all, ablation or extensions.")] = field(
         default_factory=lambda: ["all"]
     )
     datasets: Annotated[list[str], Option(help="Names, or all.")] = field(default_factory=lambda: ["all"])
@@ -32,7 +32,7 @@ class Wanted:
             return self
         return replace(
             self,
-            algorithms=["all", "ablation", "beyond"],
+            algorithms=["all", "ablation", "extensions"],
             datasets=["all"],
             settings=["both"],
             seeds=PAPER_SEEDS,

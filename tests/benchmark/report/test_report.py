@@ -162,9 +162,9 @@ def test_a_table_that_the_paper_has_not_has_dashes(html):
 
 def test_rows_without_a_result_are_there(html):
     table = html[html.index('id="nodes-and-clusters"') :]
-    for title, excuse in (("STL10", "N/A"), ("Letter", "N/A"), ("Skin", "OOM")):
+    for title, mark in (("STL10", "N/A"), ("Letter", "N/A"), ("Skin", "OOM")):
         row = re.search(rf"<tr><th scope=\"row\">{title}</th>.*?</tr>", table)[0]
-        assert row.count(f">{excuse}<") == 2
+        assert row.count(f">{mark}<") == 2
 
 
 def test_failures_are_counted_and_explained(parsed):

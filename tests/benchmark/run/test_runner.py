@@ -15,9 +15,9 @@ from sklearn.datasets import load_digits, load_iris
 
 from everclust import IDAT
 from everclust.benchmark.run import isolation
-from everclust.benchmark.run.jobs import Job, perform
+from everclust.benchmark.run.jobs import Job, run_job
 from everclust.benchmark.run.measures import ami, ari
-from everclust.benchmark.run.plan import PlanError, cost, fetchable, plan, take_in
+from everclust.benchmark.run.plan import PlanError, cost, fetchable, import_plugin, plan
 from everclust.benchmark.run.registry import ALGORITHMS, Algorithm
 from everclust.benchmark.run.runner import run
 from everclust.benchmark.run.settings import class_incremental, stationary
@@ -49,7 +49,7 @@ def store(tmp_path):
 
 
 def done(algorithm="idat", dataset="flowers", setting="stationary", seed=1):
-    return perform(Job(algorithm, dataset, setting, seed), ALGORITHMS[algorithm])
+    return run_job(Job(algorithm, dataset, setting, seed), ALGORITHMS[algorithm])
 
 
 def lasting(store):
@@ -270,7 +270,7 @@ def test_names_that_are_wrong():
     with pytest.raises(ValueError, match="at least 1 seed, but 0"):
         plan(["idat"], ["flowers"], ["both"], 0)
     with pytest.raises(PlanError, match=r"There is no file nowhere\.py"):
-        take_in(Path("nowhere.py"))
+        import_plugin(Path("nowhere.py"))
 
 
 def test_files_that_cannot_be_taken_in(tmp_path):
@@ -279,9 +279,9 @@ def test_files_that_cannot_be_taken_in(tmp_path):
     with pytest.raises(
         PlanError, match=r"faulty\.py cannot be imported \(ZeroDivisionError: division by zero\)"
     ):
-        take_in(tmp_path / "faulty.py")
+        import_plugin(tmp_path / "faulty.py")
     with pytest.raises(PlanError, match="There is another module called 'json'"):
-        take_in(tmp_path / "json.py")
+        import_plugin(tmp_path / "json.py")
 
 
 def test_larger_data_sets_cost_more():

@@ -6,7 +6,7 @@ import sqlite3
 
 import pytest
 
-from everclust.benchmark.run.jobs import Job, Result, written
+from everclust.benchmark.run.jobs import Job, Result, as_json
 from everclust.benchmark.run.store import Store, StoreError
 
 JOB = Job("idat", "iris", "nonstationary", 1)
@@ -52,13 +52,13 @@ def test_every_part_of_the_key_tells_jobs_apart(path):
         Job("idat", "seeds", "nonstationary", 1),
         Job("idat", "iris", "stationary", 1),
         Job("idat", "iris", "nonstationary", 2),
-        Job("idat", "iris", "nonstationary", 1, written({"b": 1, "a": 2})),
+        Job("idat", "iris", "nonstationary", 1, as_json({"b": 1, "a": 2})),
     ]
     with Store(path) as store:
         for job in [JOB, *others]:
             store.add(Result(job, "ok"))
         assert store.done() == {job.key for job in [JOB, *others]}
-    assert written({"b": 1, "a": 2}) == written({"a": 2, "b": 1})
+    assert as_json({"b": 1, "a": 2}) == as_json({"a": 2, "b": 1})
 
 
 def test_a_good_result_stays_and_others_give_way(path):

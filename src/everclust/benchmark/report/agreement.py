@@ -10,8 +10,8 @@ from typing import NamedTuple
 from ..data.catalogue import CATALOGUE
 from ..run.settings import SETTINGS
 from .names import algorithm_title, is_variant
-from .outcomes import PRINTED, Measure, Outcomes, Place, Summary, other_shuffles, summary
-from .published import published, published_cell, published_excuse
+from .outcomes import PRINTED, CellStatistics, Measure, Outcomes, Place, cell_statistics, other_shuffles
+from .published import published, published_cell, published_mark
 
 PAPER_RUNS = 30
 SMALL_SHARE = 0.1  # of the published mean
@@ -41,7 +41,7 @@ class Comparison(NamedTuple):
     dataset: str
     setting: str
     measure: Measure
-    ours: Summary
+    ours: CellStatistics
     mean: float
     deviation: float
 
@@ -107,7 +107,7 @@ def printed(place: Place, measure: Measure) -> tuple[float, float] | str | None:
     algorithm, dataset, setting = place
     table, column = printed_at(algorithm, setting, measure)
     cell = published_cell(table, dataset, column, measure.printed)
-    return cell or published_excuse(table, dataset, column, measure.printed)
+    return cell or published_mark(table, dataset, column, measure.printed)
 
 
 def compare(outcomes: Outcomes) -> list[Comparison]:
@@ -129,7 +129,7 @@ def compare(outcomes: Outcomes) -> list[Comparison]:
 
 def compare_cell(outcomes: Outcomes, place: Place, measure: Measure) -> Comparison | None:
     """A cell, if both we and the paper have it."""
-    ours, theirs = summary(outcomes, place, measure), printed(place, measure)
+    ours, theirs = cell_statistics(outcomes, place, measure), printed(place, measure)
     return Comparison(*place, measure, ours, *theirs) if ours and isinstance(theirs, tuple) else None
 
 
@@ -157,7 +157,8 @@ def not_at_hand(outcomes: Outcomes, algorithm: str, settings: Sequence[str]) -> 
     for setting, measure in product(settings, PRINTED):
         for dataset in published().get(printed_at(algorithm, setting, measure)[0], {}):
             place = (algorithm, dataset, setting)
-            missing += isinstance(printed(place, measure), tuple) and not summary(outcomes, place, measure)
+            is_printed = isinstance(printed(place, measure), tuple)
+            missing += is_printed and cell_statistics(outcomes, place, measure) is None
     return missing
 
 

@@ -9,7 +9,7 @@ from ..run.measures import average_cluster_error, cluster_error
 from .agreement import printed
 from .document import Column, Entry, Grid, Row
 from .names import algorithm_title, dataset_title
-from .outcomes import CLUSTERS, Outcomes, Place, datasets_of, excuse, n_classes, summary
+from .outcomes import CLUSTERS, Outcomes, Place, cell_statistics, datasets_of, missing_mark, n_classes
 from .published import published
 from .tables import NOTHING, signed
 
@@ -34,7 +34,7 @@ def _error_pairs(outcomes: Outcomes, setting: str, algorithm: str) -> list[tuple
     places = [(algorithm, dataset, setting) for dataset in datasets_of(outcomes, setting)]
     errors = [_errors(outcomes, place) for place in places]
     pairs = [
-        (_error(ours, excuse(outcomes, place)), _error(theirs, "–", muted=True))
+        (_error(ours, missing_mark(outcomes, place)), _error(theirs, "–", muted=True))
         for place, (ours, theirs) in zip(places, errors, strict=True)
     ]
     return [*pairs, _averages(errors), (NOTHING, _printed_average(setting, algorithm))]
@@ -43,7 +43,7 @@ def _error_pairs(outcomes: Outcomes, setting: str, algorithm: str) -> list[tuple
 def _errors(outcomes: Outcomes, place: Place) -> tuple[float | None, float | None]:
     """Ours and the paper's."""
     classes = n_classes(outcomes, place[1])
-    ours, theirs = summary(outcomes, place, CLUSTERS), printed(place, CLUSTERS)
+    ours, theirs = cell_statistics(outcomes, place, CLUSTERS), printed(place, CLUSTERS)
     if classes is None:
         return None, None
     return (

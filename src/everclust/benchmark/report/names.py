@@ -20,9 +20,9 @@ def is_variant(algorithm: str) -> bool:
     return _kind(algorithm) == "ablation"
 
 
-def is_addition(algorithm: str) -> bool:
-    """Does it go beyond the paper?"""
-    return _kind(algorithm) in ("beyond", "study")
+def is_extension(algorithm: str) -> bool:
+    """True for an extension of IDAT that the paper does not have."""
+    return _kind(algorithm) == "extensions"
 
 
 def _kind(algorithm: str) -> str:

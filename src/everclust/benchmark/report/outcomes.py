@@ -16,7 +16,7 @@ Place = tuple[str, str, str]  # algorithm, data set, setting
 Outcomes = dict[Place, list[Result]]
 
 DONE = "ok"
-EXCUSES = {"memory": "OOM"}  # anything else that is not DONE is "N/A"
+MISSING_MARKS = {"memory": "OOM"}  # anything else that is not DONE is "N/A"
 
 
 class Measure(NamedTuple):
@@ -46,7 +46,7 @@ MEMORY = Measure("peak_memory", "Peak memory, MiB", 1, unit=2.0**20)
 PRINTED = (NODES, CLUSTERS, ARI, AMI)
 
 
-class Summary(NamedTuple):
+class CellStatistics(NamedTuple):
     """A measure over the runs of a cell."""
 
     mean: float
@@ -79,19 +79,20 @@ def done(outcomes: Outcomes, place: Place) -> list[Result]:
     return [result for result in outcomes.get(place, []) if result["status"] == DONE]
 
 
-def summary(outcomes: Outcomes, place: Place, measure: Measure) -> Summary | None:
+def cell_statistics(outcomes: Outcomes, place: Place, measure: Measure) -> CellStatistics | None:
     """Mean and deviation of a measure, or None if no run has it."""
     values = [result.get(measure.key) for result in done(outcomes, place)]
     known = np.array([value for value in values if value is not None], dtype=float) / measure.unit
     if not len(known):
         return None
-    return Summary(float(known.mean()), float(known.std(ddof=1)) if len(known) > 1 else math.nan, len(known))
+    deviation = float(known.std(ddof=1)) if len(known) > 1 else math.nan
+    return CellStatistics(float(known.mean()), deviation, len(known))
 
 
-def excuse(outcomes: Outcomes, place: Place) -> str:
+def missing_mark(outcomes: Outcomes, place: Place) -> str:
     """What stands in the place of a number: "OOM" where memory was the limit, else "N/A"."""
     statuses = {result["status"] for result in outcomes.get(place, [])}
-    return EXCUSES.get(statuses.pop(), "N/A") if len(statuses) == 1 else "N/A"
+    return MISSING_MARKS.get(statuses.pop(), "N/A") if len(statuses) == 1 else "N/A"
 
 
 def datasets_of(outcomes: Outcomes, setting: str = "") -> list[str]:

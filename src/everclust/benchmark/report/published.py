@@ -47,7 +47,7 @@ def published_cell(table: str, dataset: str, algorithm: str, measure: str) -> tu
     return (float(cell[0]), float(cell[1])) if isinstance(cell, list) else None
 
 
-def published_excuse(table: str, dataset: str, algorithm: str, measure: str) -> str | None:
+def published_mark(table: str, dataset: str, algorithm: str, measure: str) -> str | None:
     """Why the paper has no number: "N/A" (time limit), "OOM" (memory), or None.
 
     Parameters

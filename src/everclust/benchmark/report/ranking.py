@@ -10,7 +10,7 @@ import numpy as np
 from .cd_diagram import diagram, in_words
 from .document import Column, Entry, Grid, Picture, Row
 from .names import IDAT, algorithm_title, dataset_title
-from .outcomes import Measure, Outcomes, datasets_of, summary
+from .outcomes import Measure, Outcomes, cell_statistics, datasets_of
 from .published import published, published_cell
 from .statistics import Friedman, critical_difference, friedman, groups, ranks
 from .tables import NOTHING, signed
@@ -51,7 +51,7 @@ def our_scores(
     """Our means, on the data sets that all these algorithms were tried on and one at least got through."""
     datasets, table = [], []
     for dataset in datasets_of(outcomes, setting):
-        row = [summary(outcomes, (algorithm, dataset, setting), measure) for algorithm in algorithms]
+        row = [cell_statistics(outcomes, (algorithm, dataset, setting), measure) for algorithm in algorithms]
         if any(row) and all((algorithm, dataset, setting) in outcomes for algorithm in algorithms):
             datasets.append(dataset)
             table.append([cell.mean if cell else np.nan for cell in row])

@@ -9,19 +9,19 @@ from typing import Any
 
 from ...model.file import write_atomically
 from ..run.store import Store, StoreError
-from .additions import beyond
 from .appendix import failures, provenance
 from .document import Document
-from .headline import headline
+from .extensions import extensions
 from .histories import histories
 from .html import page
 from .markdown import markdown
 from .outcomes import Result, gather
 from .rank_sections import ablation, ranking
 from .sections import continual, costs, counts, errors, scores, shuffles
+from .summary import summary
 
 PARTS = (
-    *(headline, counts, scores, shuffles, continual, errors, ranking, ablation, beyond, histories),
+    *(summary, counts, scores, shuffles, continual, errors, ranking, ablation, extensions, histories),
     *(costs, failures, provenance),
 )
 AS_JSON = ("step_ari", "step_ami", "history", "versions", "machine")

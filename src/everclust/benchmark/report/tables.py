@@ -10,7 +10,7 @@ from typing import Any
 from .agreement import compare_cell, printed
 from .document import Column, Entry, Grid, Row
 from .names import IDAT, algorithm_title, dataset_title
-from .outcomes import Measure, Outcomes, Place, datasets_of, done, excuse, n_classes, summary
+from .outcomes import Measure, Outcomes, Place, cell_statistics, datasets_of, done, missing_mark, n_classes
 
 NOTHING = Entry("–", muted=True)  # neither a number nor an excuse
 
@@ -22,17 +22,17 @@ def signed(value: float, decimals: int) -> str:
 
 def our_entry(outcomes: Outcomes, place: Place, measure: Measure) -> Entry:
     """Mean and deviation over our runs, and whether the paper's agree."""
-    ours = summary(outcomes, place, measure)
+    ours = cell_statistics(outcomes, place, measure)
     if ours is None:
         tried_in_vain = place in outcomes and not done(outcomes, place)
-        return Entry(excuse(outcomes, place), muted=True) if tried_in_vain else NOTHING
+        return Entry(missing_mark(outcomes, place), muted=True) if tried_in_vain else NOTHING
     spread = "" if math.isnan(ours.deviation) else signed(ours.deviation, measure.decimals)
     comparison = compare_cell(outcomes, place, measure)
     return Entry(signed(ours.mean, measure.decimals), spread, comparison and comparison.verdict)
 
 
 def printed_entry(place: Place, measure: Measure) -> Entry:
-    """The paper's mean and deviation, its excuse, or a dash."""
+    """The paper's mean and deviation, its missing_mark, or a dash."""
     cell = printed(place, measure)
     if isinstance(cell, tuple):
         mean, deviation = (signed(value, measure.decimals) for value in cell)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from joblib.externals.loky import ProcessPoolExecutor
 
 from ..data.datasets import data_folder
-from .jobs import Job, Result, perform, use_folder
+from .jobs import Job, Result, run_job, use_folder
 from .meter import resident
 from .provenance import now
 from .registry import Algorithm
@@ -36,7 +36,7 @@ class Limits(NamedTuple):
 _process: ProcessPoolExecutor | None = None  # one, used again and again until it has to be stopped
 
 
-def perform_isolated(job: Job, algorithm: Algorithm, limits: Limits) -> Result:
+def run_isolated(job: Job, algorithm: Algorithm, limits: Limits) -> Result:
     """Do a job in another process, within limits. Whatever goes wrong is in the result.
 
     Parameters
@@ -53,7 +53,7 @@ def perform_isolated(job: Job, algorithm: Algorithm, limits: Limits) -> Result:
     started = now()
     try:
         process = _ready(algorithm)
-        work = process.submit(_perform_within, job, algorithm, limits.memory, str(data_folder()))
+        work = process.submit(_run_within, job, algorithm, limits.memory, str(data_folder()))
         return work.result(limits.seconds)
     except TookTooLong:
         stop()
@@ -101,11 +101,11 @@ def _watch(parent: int) -> None:
     os._exit(1)
 
 
-def _perform_within(job: Job, algorithm: Algorithm, memory: int | None, folder: str) -> Result:
+def _run_within(job: Job, algorithm: Algorithm, memory: int | None, folder: str) -> Result:
     follow_parent()
     use_folder(folder)  # it may be another one than when the process was started
     with _limited_memory(memory):
-        return perform(job, algorithm)
+        return run_job(job, algorithm)
 
 
 @contextmanager

@@ -58,7 +58,7 @@ class Job:
         return json.loads(self.params_json)
 
 
-def written(params: Mapping[str, Any]) -> str:
+def as_json(params: Mapping[str, Any]) -> str:
     """Parameters as JSON, the same text for the same parameters.
 
     Parameters
@@ -146,7 +146,7 @@ def _scalar(value: Any) -> Any:
     return json.dumps(value) if isinstance(value, dict | list | tuple) else value
 
 
-def perform(job: Job, algorithm: Algorithm) -> Result:
+def run_job(job: Job, algorithm: Algorithm) -> Result:
     """Do a job. Whatever goes wrong is in the result.
 
     Parameters

@@ -39,7 +39,7 @@ def plan(
     Parameters
     ----------
     algorithms : sequence of str
-        Names, "all" (without the variants), "ablation" or "beyond".
+        Names, "all" (without the variants), "ablation" or "extensions".
     data : sequence of str
         Names, which must be at hand and sound, or "all" of the catalogue, at hand or not.
     settings : sequence of str
@@ -188,7 +188,7 @@ def cost(job: Job) -> float:
     return sqrt(CATALOGUE[job.dataset].n_samples if job.dataset in CATALOGUE else UNKNOWN_SAMPLES)
 
 
-def take_in(file: Path) -> None:
+def import_plugin(file: Path) -> None:
     """Import a file that registers algorithms or data sets.
 
     Parameters

@@ -57,9 +57,10 @@ class Algorithm:
     space : dict, default={}
         What is to be tuned: name of a parameter -> lowest and highest value, two integers or two floats,
         and "log" as a third to search on a logarithmic scale.
-    kind : {"compared", "ablation", "beyond", "study"}, default="compared"
-        One of the paper's table, or of its own accord; a variant for the paper's ablation, which runs in
-        the nonstationary setting only; an addition to the paper; or a step on the way to one.
+    kind : {"compared", "ablation", "extensions"}, default="compared"
+        "compared": a column of the paper's tables, or any algorithm that is added; "ablation": a variant
+        of IDAT for the paper's ablation, which runs in the nonstationary setting only; "extensions": an
+        extension of IDAT that the paper does not have.
     given : callable, optional
         From all samples and classes to parameters that the algorithm is told beforehand, such as the number
         of classes, by the paper's protocol.
@@ -136,7 +137,7 @@ def algorithm_called(name: str) -> Algorithm:
 
 
 GROUPS: dict[str, Callable[[Algorithm], bool]] = {
-    "all": lambda algorithm: algorithm.kind in ("compared", "beyond"),
+    "all": lambda algorithm: algorithm.kind in ("compared", "extensions"),
     "ablation": lambda algorithm: algorithm.kind == "ablation",
-    "beyond": lambda algorithm: algorithm.kind in ("beyond", "study"),
+    "extensions": lambda algorithm: algorithm.kind == "extensions",
 }

@@ -13,8 +13,8 @@ from joblib import Parallel, delayed
 from joblib.parallel import get_active_backend
 
 from ..data.datasets import data_folder
-from .isolation import Limits, follow_parent, perform_isolated
-from .jobs import Job, Result, perform, use_folder
+from .isolation import Limits, follow_parent, run_isolated
+from .jobs import Job, Result, run_job, use_folder
 from .registry import Algorithm, algorithm_called
 from .store import Store
 
@@ -22,7 +22,7 @@ AT_ONCE = 4  # jobs per core between two looks at a back-end that only answers w
 
 
 @dataclass(frozen=True)
-class Summary:
+class RunSummary:
     """What became of the jobs.
 
     Parameters
@@ -48,7 +48,7 @@ def run(
     limit_memory: int | None = None,
     retry: bool = False,
     progress: Callable[[Result], None] | None = None,
-) -> Summary:
+) -> RunSummary:
     """Do all jobs that are not in the store, and write each result into it as it comes.
 
     What is in the store is never done again, so a run that was killed goes on where it was. The jobs go
@@ -69,7 +69,7 @@ def run(
 
     Returns
     -------
-    summary : Summary
+    summary : RunSummary
 
     Raises
     ------
@@ -95,7 +95,7 @@ def run(
         statuses[result.status] += 1
         if progress is not None:
             progress(result)
-    return Summary(len(wanted) - len(todo), dict(statuses), time.perf_counter() - started)
+    return RunSummary(len(wanted) - len(todo), dict(statuses), time.perf_counter() - started)
 
 
 def remaining(jobs: Iterable[Job], store: Store, *, retry: bool = False) -> list[Job]:
@@ -179,4 +179,4 @@ def _work(job: Job, algorithm: Algorithm, limits: Limits | None, folder: str) ->
     """What a worker does. Workers outlive a run, and so must be told where the data are."""
     follow_parent()
     use_folder(folder)
-    return perform(job, algorithm) if limits is None else perform_isolated(job, algorithm, limits)
+    return run_job(job, algorithm) if limits is None else run_isolated(job, algorithm, limits)

@@ -22,7 +22,7 @@ from .meter import MemoryMeter, Stopwatch
 from .registry import Algorithm
 
 MOMENTS = 200  # of the history, at most
-TASTE = 50  # rows that load the compiled code before the clock starts
+WARM_UP_ROWS = 50  # rows that load the compiled code before the clock starts
 COLUMNS = ("n_samples_seen", "interval", "vigilance", "n_nodes", "n_active_nodes", "n_clusters")
 SCORES = {"ari": ari, "ami": ami}
 _warm: set[str] = set()
@@ -76,8 +76,9 @@ def _warm_up(algorithm: Algorithm) -> None:
     """Compiled code is loaded, and compiled if need be, before the clock starts."""
     if algorithm.warms_up and algorithm.name not in _warm:
         _warm.add(algorithm.name)
-        with suppress(Exception):  # the run itself will tell
-            algorithm.make({}, 0).fit(np.random.RandomState(0).rand(TASTE, 2)).predict(np.zeros((2, 2)))
+        rows = np.random.RandomState(0).rand(WARM_UP_ROWS, 2)
+        with suppress(Exception):  # the run itself reports the same error
+            algorithm.make({}, 0).fit(rows).predict(np.zeros((2, 2)))
 
 
 def _labels_after_each_step(

@@ -19,7 +19,7 @@ from joblib import effective_n_jobs
 from ..data.datasets import data_folder
 from .baselines import paper_parameters
 from .isolation import Limits
-from .jobs import Job, Result, written
+from .jobs import Job, Result, as_json
 from .registry import Range, algorithm_called
 from .runner import results
 from .store import Store
@@ -95,7 +95,7 @@ def search(
         study.sampler = _sampler(optuna, SEED + n_finished)
         trial = study.ask()
         params = _suggest(trial, algorithm_called(algorithm).space)
-        jobs = [Job(algorithm, dataset, setting, seed, written(params)) for seed in RUNS]
+        jobs = [Job(algorithm, dataset, setting, seed, as_json(params)) for seed in RUNS]
         _evaluate(study, trial, jobs, left, n_jobs)
     return _best(study, trials)
 
@@ -211,7 +211,7 @@ def tuned(
     for job in jobs:
         place = job.algorithm, job.dataset, job.setting
         if as_in_paper and (params := paper_parameters(job.algorithm, job.setting, job.dataset)) is not None:
-            ready.append(replace(job, params_json=written(params)))
+            ready.append(replace(job, params_json=as_json(params)))
             continue
         if not algorithm_called(job.algorithm).space or not (data_folder() / f"{job.dataset}.npz").exists():
             ready.append(job)
@@ -223,7 +223,7 @@ def tuned(
         if params is None:
             store.add(Result(job, "timeout", _not_available(found[place], trials, limit_seconds)))
         else:
-            ready.append(replace(job, params_json=written(params)))
+            ready.append(replace(job, params_json=as_json(params)))
     return ready
 
 

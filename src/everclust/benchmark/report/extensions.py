@@ -1,19 +1,29 @@
-"""What the additions to the paper gain and lose."""
+"""What the extensions to the paper gain and lose."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from .document import Block, Column, Entry, Grid, Row, Section, explained
-from .names import IDAT, algorithm_title, dataset_title, is_addition
-from .outcomes import AMI, ARI, CLUSTERS, Measure, Outcomes, algorithms_of, datasets_of, settings_of, summary
+from .names import IDAT, algorithm_title, dataset_title, is_extension
+from .outcomes import (
+    AMI,
+    ARI,
+    CLUSTERS,
+    Measure,
+    Outcomes,
+    algorithms_of,
+    cell_statistics,
+    datasets_of,
+    settings_of,
+)
 from .statistics import paired
 from .tables import score_grid, signed
 
 CLEAR = 0.05  # a difference in ARI or AMI that counts
 
 
-def beyond(outcomes: Outcomes) -> Section:
+def extensions(outcomes: Outcomes) -> Section:
     words = (
         'Hand-over clusters (clusters="handover") read the same nodes out in another way, and the capped '
         'metric (metric="capped") lets no feature weigh more than the median one. Neither is in the paper. '
@@ -24,27 +34,27 @@ def beyond(outcomes: Outcomes) -> Section:
     blocks: list[Block] = []
     for setting in settings_of(outcomes):
         there = algorithms_of(outcomes, setting)
-        additions = [name for name in there if is_addition(name)]
-        if additions and IDAT in there:
-            blocks.append(_verdict_grid(outcomes, setting, additions))
+        found = [name for name in there if is_extension(name)]
+        if found and IDAT in there:
+            blocks.append(_verdict_grid(outcomes, setting, found))
             plain = [measure._replace(printed="") for measure in (ARI, AMI, CLUSTERS)]
-            blocks += [score_grid(outcomes, setting, [IDAT, *additions], [measure]) for measure in plain]
-    return explained("Beyond the paper", words, blocks) if blocks else Section("Beyond the paper", [])
+            blocks += [score_grid(outcomes, setting, [IDAT, *found], [measure]) for measure in plain]
+    return explained("Beyond the paper", words, blocks)
 
 
-def _verdict_grid(outcomes: Outcomes, setting: str, additions: list[str]) -> Grid:
+def _verdict_grid(outcomes: Outcomes, setting: str, extensions: list[str]) -> Grid:
     titles = ("mean", "IDAT’s", "difference", "p", "wins", "losses", "lost on")
     columns = [Column(title, words=title == "lost on") for title in titles]
     rows = [
         Row(f"{algorithm_title(name)}, {measure.title}", _verdict(outcomes, setting, name, measure))
-        for name in additions
+        for name in extensions
         for measure in (ARI, AMI)
     ]
-    return Grid(f"Against IDAT, {setting}", columns, rows, head="Addition")
+    return Grid(f"Against IDAT, {setting}", columns, rows, head="Extension")
 
 
-def _verdict(outcomes: Outcomes, setting: str, addition: str, measure: Measure) -> list[Entry]:
-    datasets, theirs, ours = _means(outcomes, setting, addition, measure)
+def _verdict(outcomes: Outcomes, setting: str, extension: str, measure: Measure) -> list[Entry]:
+    datasets, theirs, ours = _means(outcomes, setting, extension, measure)
     if not datasets:
         return [Entry("–", muted=True)] * 7
     difference, error, p = paired(theirs, ours)
@@ -62,11 +72,11 @@ def _verdict(outcomes: Outcomes, setting: str, addition: str, measure: Measure) 
 
 
 def _means(
-    outcomes: Outcomes, setting: str, addition: str, measure: Measure
+    outcomes: Outcomes, setting: str, extension: str, measure: Measure
 ) -> tuple[list[str], np.ndarray, np.ndarray]:
-    """Data sets on which both were run, and the mean scores of IDAT and of the addition there."""
+    """Data sets on which both were run, and the mean scores of IDAT and of the extension there."""
     found = {
-        dataset: [summary(outcomes, (name, dataset, setting), measure) for name in (IDAT, addition)]
+        dataset: [cell_statistics(outcomes, (name, dataset, setting), measure) for name in (IDAT, extension)]
         for dataset in datasets_of(outcomes, setting)
     }
     both = {dataset: [s.mean for s in pair if s] for dataset, pair in found.items() if all(pair)}

@@ -27,7 +27,7 @@ REASONS = (
 )
 
 
-def headline(outcomes: Outcomes) -> Section:
+def summary(outcomes: Outcomes) -> Section:
     """How many cells agree with the paper's, and which do not."""
     cells = sorted(compare(outcomes), key=lambda cell: (cell.algorithm != IDAT, is_variant(cell.algorithm)))
     main = [cell for cell in cells if cell.algorithm == cells[0].algorithm]
