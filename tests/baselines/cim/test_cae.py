@@ -86,11 +86,11 @@ def cut(state, ages):
 )
 def test_cut_edges(n_cut, cut_age, left, n_cut_after, cut_age_after):
     state = cae_state.new_state(X[:10], None)
-    state.clock["n_cut"], state.clock["cut_age"] = n_cut, cut_age
+    state.scalars["n_cut"], state.scalars["cut_age"] = n_cut, cut_age
     cut(state, np.array([1, 2, 2, 5, 9]))
     assert graphs.edges(state.graph)[1].tolist() == left
-    assert state.clock["n_cut"][0] == n_cut_after
-    assert state.clock["cut_age"][0] == pytest.approx(cut_age_after, rel=1e-15)
+    assert state.scalars["n_cut"][0] == n_cut_after
+    assert state.scalars["cut_age"][0] == pytest.approx(cut_age_after, rel=1e-15)
 
 
 @given(
@@ -151,8 +151,8 @@ def lockstep(model, rows, cut=None, **settings):
 def compare_scalars(model, oracle):
     assert same_number(model.threshold_, oracle.threshold)
     assert model.n_active_ == (oracle.n_active if oracle.ready else None)
-    clock = model._present().clock[0]
-    assert (clock["n_cut"], clock["cut_age"]) == (oracle.n_cut, pytest.approx(oracle.cut_age, rel=1e-12))
+    scalars = model._present().scalars[0]
+    assert (scalars["n_cut"], scalars["cut_age"]) == (oracle.n_cut, pytest.approx(oracle.cut_age, rel=1e-12))
     assert np.argsort(-model._present().used[: model.n_nodes_]).tolist() == oracle.act
 
 
@@ -168,8 +168,8 @@ def test_invariants():
             assert model.n_nodes_ == model.n_clusters_ == k
             continue
         ready = ready or model.n_active_
-        clock = model._present().clock[0]
-        assert (model.n_active_, clock["interval"]) == (ready, 2 * ready)
+        scalars = model._present().scalars[0]
+        assert (model.n_active_, scalars["interval"]) == (ready, 2 * ready)
         assert 0 <= model.threshold_ <= 1
         if k % (2 * ready) == 0:
             assert set(model.edges_.ravel()) == set(range(model.n_nodes_)), "a node without an edge"
@@ -196,7 +196,7 @@ def test_task_size_ends_the_search():
     rows = np.random.default_rng(0).normal(size=(60, 3)) * 100
     assert CAE().fit(rows).n_active_ is None
     model = CAE(task_size=30).fit(rows)
-    assert (model.n_active_, model._state.clock["interval"][0]) == (30, cae_state.UNKNOWN)
+    assert (model.n_active_, model._state.scalars["interval"][0]) == (30, cae_state.UNKNOWN)
 
 
 def test_nodes_are_limited():

@@ -125,7 +125,7 @@ class CAE(NodesMixin, ClusterMixin, BaseEstimator):
                 return
             self._state, self._early = self._begun(X), self._early[:0]
         if self.cycle == "call":
-            self._state.clock["n_cycle"] = 0
+            self._state.scalars["n_cycle"] = 0
         for state in learn(self._state, X, self._rule()):
             self._state = state
 
@@ -149,5 +149,5 @@ class CAE(NodesMixin, ClusterMixin, BaseEstimator):
     @property
     def n_active_(self) -> int | None:
         """Number of nodes that are made before there is a threshold; None while it is not known."""
-        clock = self._fitted().clock[0]
-        return clock["n_active"].item() if clock["ready"] else None
+        scalars = self._fitted().scalars[0]
+        return scalars["n_active"].item() if scalars["ready"] else None

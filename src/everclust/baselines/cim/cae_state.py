@@ -12,7 +12,7 @@ from .search import new_scratch as new_search_scratch
 
 UNKNOWN = 2**62  # a number that is not fixed yet, and larger than any that could be
 
-CLOCK = record(
+SCALARS = record(
     ("n_cycle", np.int64),  # k, samples since the count began
     ("n_seen", np.int64),  # samples learnt in all
     ("ready", np.bool_),  # is there a threshold?
@@ -38,7 +38,7 @@ class Rule(NamedTuple):
 class State(NamedTuple):
     """The model. Arrays have room to grow."""
 
-    clock: np.ndarray  # one row: scalars
+    scalars: np.ndarray  # one record
     nodes: Nodes
     graph: Graph
     used: np.ndarray  # of node: the sample that it was made for or that it has won last
@@ -62,13 +62,13 @@ def new_state(rows: np.ndarray, n_active: int | None) -> State:
     nodes = new_nodes(n_features)
     room = len(nodes.usage)
     state = State(
-        np.zeros(1, CLOCK), nodes, graphs.new_graph(), np.zeros(room, np.int64), np.zeros((room, room))
+        np.zeros(1, SCALARS), nodes, graphs.new_graph(), np.zeros(room, np.int64), np.zeros((room, room))
     )
-    clock = state.clock
-    clock["n_active"] = UNKNOWN if n_active is None else n_active
-    clock["interval"] = UNKNOWN
-    clock["threshold"] = clock["mean_scale"] = np.nan
-    clock["first_scale"] = clock["fill_scale"] = first_bandwidth(rows)
+    scalars = state.scalars
+    scalars["n_active"] = UNKNOWN if n_active is None else n_active
+    scalars["interval"] = UNKNOWN
+    scalars["threshold"] = scalars["mean_scale"] = np.nan
+    scalars["first_scale"] = scalars["fill_scale"] = first_bandwidth(rows)
     return state
 
 
@@ -90,7 +90,7 @@ def grow(state: State) -> State:
     if 0 < len(factor) < room:
         factor = np.zeros((room, room))
         factor[: len(state.factor), : len(state.factor)] = state.factor
-    return State(state.clock, grow_nodes(state.nodes, room), graph, used, factor)
+    return State(state.scalars, grow_nodes(state.nodes, room), graph, used, factor)
 
 
 @jit_allocating

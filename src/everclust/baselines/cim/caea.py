@@ -111,6 +111,6 @@ class CAEA(NodesMixin, ClusterMixin, BaseEstimator):
             self._rule = make_rule(int(self.lambda_), int(self.a_max), bool(self.reference_quirks))
             self._state = new_state(X.shape[1], self._rule)
         if self.cycle == "call":
-            self._state.clock["n_cycle"] = 0
+            self._state.scalars["n_cycle"] = 0
         for state in learn(self._state, X, self._rule):
             self._state = state

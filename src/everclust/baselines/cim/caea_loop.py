@@ -28,7 +28,7 @@ from .search import new_scratch as new_search_scratch
 
 AT_ONCE = 1024  # rows between two looks at the keyboard
 
-CLOCK = record(
+SCALARS = record(
     ("n_cycle", np.int64),  # k, samples since the count began
     ("n_seen", np.int64),  # samples learnt in all
     ("threshold", np.float64),  # V; one for all nodes, for they get it together and hand it on
@@ -48,7 +48,7 @@ class Rule(NamedTuple):
 class State(NamedTuple):
     """The model. Arrays have room to grow."""
 
-    clock: np.ndarray  # one row: scalars
+    scalars: np.ndarray  # one record
     nodes: Nodes
     graph: Graph
     window: np.ndarray  # ring of the latest b samples; sample k is in row k mod b
@@ -72,12 +72,12 @@ def make_rule(interval: int, oldest: int, quirks: bool) -> Rule:
 def new_state(n_features: int, rule: Rule) -> State:
     """A model that has seen nothing."""
     state = State(
-        clock=np.zeros(1, CLOCK),
+        scalars=np.zeros(1, SCALARS),
         nodes=new_nodes(n_features),
         graph=graphs.new_graph(),
         window=np.zeros((int(rule.buffer), n_features)),
     )
-    state.clock["threshold"] = state.clock["mean_scale"] = np.nan
+    state.scalars["threshold"] = state.scalars["mean_scale"] = np.nan
     return state
 
 
@@ -96,18 +96,18 @@ def new_scratch(state):
 
 
 @jit
-def remember(state, x):  # INOUT clock, window
+def remember(state, x):  # INOUT scalars, window
     """Count the sample and put it into the window."""
-    clock = state.clock[0]
-    copy_row(state.window[clock.n_cycle % state.window.shape[0]], x)
-    clock.n_cycle += 1
-    clock.n_seen += 1
+    scalars = state.scalars[0]
+    copy_row(state.window[scalars.n_cycle % state.window.shape[0]], x)
+    scalars.n_cycle += 1
+    scalars.n_seen += 1
 
 
 @jit
 def window_bandwidth(state, x, rule, scratch):  # INOUT scratch
     """σ of the latest min(k, b) samples, of which x is the last."""
-    k, size = state.clock[0].n_cycle, state.window.shape[0]
+    k, size = state.scalars[0].n_cycle, state.window.shape[0]
     n = min(k, size)
     if n == 1 and rule.across:
         return bandwidth_across(x)
@@ -118,54 +118,54 @@ def window_bandwidth(state, x, rule, scratch):  # INOUT scratch
 
 
 @jit
-def create(state, x, rule, scratch):  # INOUT nodes, graph, clock.mean_scale, scratch
+def create(state, x, rule, scratch):  # INOUT nodes, graph, scalars.mean_scale, scratch
     """A new node at x; returns how many there are."""
     n = 1 + add(state.nodes, state.graph, x, window_bandwidth(state, x, rule, scratch))
-    state.clock[0].mean_scale = mean_scale(state.nodes, n)
+    state.scalars[0].mean_scale = mean_scale(state.nodes, n)
     return n
 
 
 @jit
-def buffer(state, x, rule, scratch):  # INOUT nodes, graph, clock, scratch
+def buffer(state, x, rule, scratch):  # INOUT nodes, graph, scalars, scratch
     """Step 1: x becomes a node; when the buffer is full, V is estimated from all nodes."""
-    clock = state.clock[0]
+    scalars = state.scalars[0]
     n = create(state, x, rule, scratch)
     if n == rule.buffer:
-        clock.threshold = mean_gap(state.nodes, n, clock.mean_scale, scratch.search)
+        scalars.threshold = mean_gap(state.nodes, n, scalars.mean_scale, scratch.search)
 
 
 @jit
-def resonate(state, x, rule, scratch):  # INOUT nodes, graph, clock, scratch
+def resonate(state, x, rule, scratch):  # INOUT nodes, graph, scalars, scratch
     """Steps 2 and 3. While V is NaN, nothing is above it and nothing within it."""
-    clock, nodes, graph = state.clock[0], state.nodes, state.graph
+    scalars, nodes, graph = state.scalars[0], state.nodes, state.graph
     n = graph.size[0].n_nodes
-    first, second, to_first, to_second = nearest_two(nodes, n, x, clock.mean_scale, scratch.search)
-    if clock.threshold < to_first:  # case I
+    first, second, to_first, to_second = nearest_two(nodes, n, x, scalars.mean_scale, scratch.search)
+    if scalars.threshold < to_first:  # case I
         create(state, x, rule, scratch)
         return
     graphs.add_to_ages(graph, first, 1)
     graphs.cut_older(graph, first, rule.oldest, scratch.node)
     pull(nodes, first, x, float(nodes.usage[first]))  # by the old count, so the first win is a jump onto x
     nodes.usage[first] += 1
-    if clock.threshold >= to_second:  # case III; never when there is no second
+    if scalars.threshold >= to_second:  # case III; never when there is no second
         pull_neighbours(nodes, graph, first, x)
         graphs.set_age(graph, first, second, 0)
 
 
 @jit
-def prune(state, scratch):  # INOUT nodes, graph, clock, scratch
+def prune(state, scratch):  # INOUT nodes, graph, scalars, scratch
     """Step 4: delete every node without an edge. V goes with the last of them."""
-    clock = state.clock[0]
-    clock.mean_scale = drop_isolated(state.nodes, state.graph, scratch.node)
+    scalars = state.scalars[0]
+    scalars.mean_scale = drop_isolated(state.nodes, state.graph, scratch.node)
     if state.graph.size[0].n_nodes == 0:
-        clock.threshold = np.nan
+        scalars.threshold = np.nan
 
 
 @kernel
 def learn_rows(state, X, start, rule):  # INOUT state
     """Learn the rows from start on, each once; returns the first row that found no room."""
     state = refer(state)
-    clock, graph = state.clock[0], state.graph
+    scalars, graph = state.scalars[0], state.graph
     scratch = new_scratch(state)
     for i in range(start, X.shape[0]):
         if not graphs.has_room(graph):
@@ -175,7 +175,7 @@ def learn_rows(state, X, start, rule):  # INOUT state
             buffer(state, X[i], rule, scratch)
         else:
             resonate(state, X[i], rule, scratch)
-        if clock.n_cycle % rule.interval == 0 and graph.size[0].n_nodes > 1:
+        if scalars.n_cycle % rule.interval == 0 and graph.size[0].n_nodes > 1:
             prune(state, scratch)
     return X.shape[0]
 

@@ -1,6 +1,6 @@
 """What a model of nodes compared by CIM tells the world: nodes to clusters, samples to clusters.
 
-`state` is the State of either algorithm: both have nodes, a graph and a clock with a mean bandwidth.
+`state` is the State of either algorithm: both have nodes, a graph and a scalars with a mean bandwidth.
 """
 
 from typing import Any
@@ -18,7 +18,7 @@ def winners(state: Any, X: np.ndarray) -> np.ndarray:
     """Nearest node of every row by CIM with the mean bandwidth; 0 when there is no node."""
     winner, n_nodes = np.zeros(len(X), np.int64), size_of(state.graph).n_nodes
     if n_nodes:
-        assign(state.nodes, n_nodes, X, state.clock["mean_scale"][0], winner)
+        assign(state.nodes, n_nodes, X, state.scalars["mean_scale"][0], winner)
     return winner
 
 
@@ -47,7 +47,7 @@ class NodesMixin(GraphMixin):
         """
         return self._nearest(rows_to_predict(self, X))
 
-    def _settle(self, winner: np.ndarray) -> None:
+    def _number_after_fit(self, winner: np.ndarray) -> None:
         self._numbers = winners_first(self.node_labels_, winner)
 
     def _nearest(self, X: np.ndarray) -> np.ndarray:
@@ -60,7 +60,7 @@ class NodesMixin(GraphMixin):
     @property
     def threshold_(self) -> float:
         """CIM beyond which a sample becomes a node; NaN while there is no such threshold."""
-        return self._fitted().clock["threshold"][0].item()
+        return self._fitted().scalars["threshold"][0].item()
 
     @property
     def prototypes_(self) -> np.ndarray:

@@ -37,7 +37,7 @@ def new_scratch(nodes):
     return Scratch(np.empty(LANES, np.float32), np.empty(nodes.weight.shape[0], np.float32))
 
 
-def _look(x, block, unit, away, similarity):
+def _coarse_similarities(x, block, unit, away, similarity):
     """Rough similarities of x and one block of nodes."""
     for lane in range(LANES):
         similarity[lane] = _ZERO
@@ -54,15 +54,16 @@ def _look(x, block, unit, away, similarity):
             similarity[lane] += power * power
 
 
-look = jit(_look, COARSE)  # INOUT away, similarity
+coarse_similarities = jit(_coarse_similarities, COARSE)  # INOUT away, similarity
 
 
 @jit
-def look_at_all(nodes, n, x, scale, scratch):  # INOUT scratch
+def coarse_similarities_to_all(nodes, n, x, scale, scratch):  # INOUT scratch
     """Rough similarities of x and the first n nodes."""
     unit = min(SIXTEENTH / scale, LARGEST_UNIT)
     for b in range((n + LANES - 1) // LANES):
-        look(x, nodes.lanes[b], unit, scratch.away, scratch.similarity[b * LANES : (b + 1) * LANES])
+        similarity = scratch.similarity[b * LANES : (b + 1) * LANES]
+        coarse_similarities(x, nodes.lanes[b], unit, scratch.away, similarity)
 
 
 @jit
@@ -88,7 +89,7 @@ def least_similarity(similarity, d):
 def nearest_two(nodes, n, x, scale, scratch):  # INOUT scratch
     """(first, second, CIM to each): nearest of the first n nodes to x, ties to the lowest index."""
     two = (NONE, NONE, np.inf, np.inf)
-    look_at_all(nodes, n, x, scale, scratch)
+    coarse_similarities_to_all(nodes, n, x, scale, scratch)
     similarity = scratch.similarity[:n]
     least = least_similarity(similarity, x.shape[0])
     for k in range(n):

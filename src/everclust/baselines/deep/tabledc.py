@@ -33,7 +33,7 @@ class TableDC(DeepMixin, ClusterMixin, BaseEstimator):
 
     An autoencoder is trained; BIRCH finds centres among its codes; then network and centres are trained
     together to rebuild the rows and to sharpen the assignments. Each row belongs to the nearest centre of
-    its code. The defaults are those of the comparison with IDAT; `everclust.baselines.tabledc.AUTHORS` holds
+    its code. The defaults are those of the comparison with IDAT; `everclust.baselines.deep.tabledc.AUTHORS` holds
     the parameters of the authors' own code. Features are used as they are: scale them first if their units
     are not comparable. Needs PyTorch: ``pip install 'everclust[deep]'``.
 

@@ -7,7 +7,7 @@ from .linkage import CENTROID, centroid_overlaps, linked
 
 
 @jit
-def look(model, item, rules, scratch):  # INOUT scratch.choice, scratch.match
+def score_categories(model, item, rules, scratch):  # INOUT scratch.choice, scratch.match
     """T_j = (|I ∧ W_j| / (α + |W_j|))^γ and M_j = |W_j|^γ_ref·T_j of every category."""
     n = model.size[0].n_categories
     overlaps(item, model.weight, scratch.choice[:n])
@@ -107,7 +107,7 @@ def append(model, item, c):  # INOUT model
 @jit
 def learn_one(model, item, rules, scratch):  # INOUT model, scratch
     """One sample; returns its cluster."""
-    look(model, item, rules, scratch)
+    score_categories(model, item, rules, scratch)
     link(model, item, rules, scratch)
     size = model.size[0]
     size.n_seen += 1
@@ -139,7 +139,7 @@ def assign(model, items, rules, strict, label):  # INOUT label
     """Cluster of the category with the largest T_j; if strict, the accepting cluster or NONE."""
     scratch = new_scratch(model, rules)
     for i in range(items.shape[0]):
-        look(model, items[i], rules, scratch)
+        score_categories(model, items[i], rules, scratch)
         if strict:
             link(model, items[i], rules, scratch)
             label[i] = accepting_cluster(model, rules, scratch)

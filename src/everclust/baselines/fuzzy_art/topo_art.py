@@ -17,7 +17,7 @@ ALPHA = 1e-3  # of the choice
 
 
 @jit
-def look(module, item, scratch):  # INOUT scratch.choice, scratch.match
+def score_prototypes(module, item, scratch):  # INOUT scratch.choice, scratch.match
     """A_k = |I ∧ P_k| / (α + |P_k|) and s_k = |I ∧ P_k| / |I| of every prototype."""
     n, size = module.graph.size[0].n_nodes, size_of(item.code)
     overlaps(item.code, module.weight, scratch.match[:n])
@@ -95,15 +95,15 @@ def create(module, item):  # INOUT module
     module.usage[k] = 0
     for j in range(module.total.shape[1]):
         module.total[k, j] = 0.0
-    module.name[k] = module.clock[0].n_created
-    module.clock[0].n_created += 1
+    module.name[k] = module.scalars[0].n_created
+    module.scalars[0].n_created += 1
     return k
 
 
 @jit
 def present(module, item, rules, scratch):  # INOUT module, scratch
     """Learn one item; returns the name of its prototype."""
-    look(module, item, scratch)
+    score_prototypes(module, item, scratch)
     winner = find_winner(module, item, rules, scratch)
     if winner == NONE:
         winner = create(module, item)
@@ -114,7 +114,7 @@ def present(module, item, rules, scratch):  # INOUT module, scratch
             module.norm[second] = absorb(module.weight, second, item.code, rules.second_rate)
             set_age(module.graph, winner, second, 0)
     win(module, winner, item)
-    module.clock[0].n_presented += 1
+    module.scalars[0].n_presented += 1
     return module.name[winner]
 
 
@@ -145,19 +145,19 @@ def move(module, k, to):  # INOUT weight, norm, usage, name, total
 def learn_while_room(module, items, rows, start, rules, name):  # INOUT module, name
     """Go on learning items while there is room; returns how many are learnt by now."""
     module = refer(module)
-    scratch, clock = new_scratch(module), module.clock[0]
-    while clock.n_presented < items.shape[0]:
+    scratch, scalars = new_scratch(module), module.scalars[0]
+    while scalars.n_presented < items.shape[0]:
         if not (has_room(module.graph) and module.graph.size[0].n_nodes < module.norm.shape[0]):
             break
-        i = clock.n_presented
+        i = scalars.n_presented
         name[i] = present(module, Item(items[i], rows[i], start), rules, scratch)
-        if rules.tau > 0 and clock.n_presented % rules.tau == 0:
+        if rules.tau > 0 and scalars.n_presented % rules.tau == 0:
             drop_rare(module, rules.phi, scratch)
-    return clock.n_presented
+    return scalars.n_presented
 
 
 @kernel
-def stand_in(module):  # INOUT module
+def add_default_prototype(module):  # INOUT module
     """A prototype of ones, without which nothing could be assigned."""
     k = add_node(module.graph)
     for j in range(module.weight.shape[0]):
@@ -196,9 +196,9 @@ def train(items: np.ndarray, rows: np.ndarray, start: np.ndarray, rules: Rules) 
     while learn_while_room(module, items, rows, start, rules, name) < len(items):
         module = grow(module)
     if n_prototypes(module) == 0:
-        stand_in(module)
+        add_default_prototype(module)
         return module, np.zeros(len(items), np.int64)
-    place = np.full(module.clock["n_created"][0], NONE)
+    place = np.full(module.scalars["n_created"][0], NONE)
     place[module.name[: n_prototypes(module)]] = np.arange(n_prototypes(module))
     prototype = place[name]
     homeless = np.flatnonzero(prototype == NONE)

@@ -12,13 +12,13 @@ from ..graph import graph as graphs
 from ..graph.graph import Graph, new_graph
 from .fuzzy_art import ROOM, grown, new_weights
 
-CLOCK = record(("n_presented", np.int64), ("n_created", np.int64))
+SCALARS = record(("n_presented", np.int64), ("n_created", np.int64))
 
 
 class Module(NamedTuple):
     """Prototypes, as many as the graph has nodes. Arrays can grow."""
 
-    clock: np.ndarray  # one row: counts
+    scalars: np.ndarray  # one record of counts
     graph: Graph
     weight: np.ndarray  # P, one column per prototype
     norm: np.ndarray  # |P|
@@ -59,7 +59,7 @@ def new_module(n_items: int, n_numbers: int, row_width: int) -> Module:
     weight = new_weights(n_numbers, min(n_items, ROOM))
     columns = weight.shape[1]
     return Module(
-        clock=np.zeros(1, CLOCK),
+        scalars=np.zeros(1, SCALARS),
         graph=new_graph(columns),
         weight=weight,
         norm=np.zeros(columns),
@@ -78,7 +78,7 @@ def grow(module: Module) -> Module:
     bigger = [np.zeros((weight.shape[1], *old.shape[1:]), old.dtype) for old in module[3:]]
     for old, new in zip(module[3:], bigger, strict=True):
         new[: len(old)] = old
-    return Module(module.clock, graph, weight, *bigger)
+    return Module(module.scalars, graph, weight, *bigger)
 
 
 def n_prototypes(module: Module) -> int:

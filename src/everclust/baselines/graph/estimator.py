@@ -14,7 +14,7 @@ class GraphMixin:
     """The clusters are the connected components of the graph.
 
     An estimator with it has `_learn(X, first)`, which learns rows that have been checked into `_state`, a
-    tuple with a graph and a clock; and `_nearest(X)`, the nearest node of every row.
+    tuple with a graph and a scalars; and `_nearest(X)`, the nearest node of every row.
     """
 
     _of_fit: ClassVar[tuple[str, ...]] = ("labels_",)  # attributes that hold until more is learnt
@@ -36,9 +36,9 @@ class GraphMixin:
         -------
         self
         """
-        X = self._take_in(X, first=True)
+        X = self._validate_and_learn(X, first=True)
         winner = self._nearest(X)
-        self._settle(winner)
+        self._number_after_fit(winner)
         self.labels_ = self._labels(winner)
         return self
 
@@ -56,7 +56,7 @@ class GraphMixin:
         -------
         self
         """
-        self._take_in(X, first=not self.__sklearn_is_fitted__())
+        self._validate_and_learn(X, first=not self.__sklearn_is_fitted__())
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -72,7 +72,7 @@ class GraphMixin:
         """
         return self._labels(self._nearest(rows_to_predict(self, X)))
 
-    def _take_in(self, X: Any, first: bool) -> np.ndarray:
+    def _validate_and_learn(self, X: Any, first: bool) -> np.ndarray:
         self._validate_params()
         X = rows_to_learn(self, X, reset=first)
         for name in self._of_fit:
@@ -80,7 +80,7 @@ class GraphMixin:
         self._learn(X, first)
         return X
 
-    def _settle(self, winner: np.ndarray) -> None:
+    def _number_after_fit(self, winner: np.ndarray) -> None:
         """What is left to do after `fit`, when the nearest nodes of the samples are known: nothing."""
 
     def _labels(self, winner: np.ndarray) -> np.ndarray:
@@ -110,7 +110,7 @@ class GraphMixin:
     @property
     def n_samples_seen_(self) -> int:
         """Number of samples learnt."""
-        return int(self._fitted().clock["n_seen"][0])
+        return int(self._fitted().scalars["n_seen"][0])
 
     @property
     def edges_(self) -> np.ndarray:

@@ -18,7 +18,7 @@ from ..graph.prototypes import approach, nearest_two, put, put_between, take
 
 FAINT = 2.0**-60  # from here on errors are multiplied out
 
-CLOCK = record(
+SCALARS = record(
     ("n_seen", np.int64),  # t, signals presented
     ("fade", np.float64),  # unit of the errors
 )
@@ -27,9 +27,9 @@ CLOCK = record(
 class State(NamedTuple):
     """All that was learnt. Arrays have room to grow; the graph knows the number of nodes."""
 
-    clock: np.ndarray  # one row: scalars
+    scalars: np.ndarray  # one record
     blocks: np.ndarray  # w, positions of the nodes, in lanes
-    error: np.ndarray  # err, accumulated squared errors in units of clock.fade
+    error: np.ndarray  # err, accumulated squared errors in units of scalars.fade
     graph: Graph
 
 
@@ -57,19 +57,19 @@ class Scratch(NamedTuple):
 def new_state(n_features: int) -> State:
     """A network that has seen nothing."""
     graph = graphs.new_graph()
-    clock = np.zeros(1, CLOCK)
-    clock["fade"] = 1.0
+    scalars = np.zeros(1, SCALARS)
+    scalars["fade"] = 1.0
     room = len(graph.first)
-    return State(clock, prototypes.new_blocks(n_features, room), np.zeros(room), graph)
+    return State(scalars, prototypes.new_blocks(n_features, room), np.zeros(room), graph)
 
 
 def start_from(state: State, points: np.ndarray) -> None:  # INOUT state
     """Begin with nodes at these two points instead of the first two samples."""
-    _place(state, points)
+    _put_nodes(state, points)
 
 
 @kernel
-def _place(state, points):  # INOUT state
+def _put_nodes(state, points):  # INOUT state
     for point in points:
         put(state.blocks, create(state), point)
 
@@ -80,7 +80,7 @@ def grow(state: State) -> State:
     error = np.zeros(len(graph.first))
     error[: len(state.error)] = state.error
     grown = len(error) > len(state.error)
-    return State(state.clock, prototypes.grow(state.blocks) if grown else state.blocks, error, graph)
+    return State(state.scalars, prototypes.grow(state.blocks) if grown else state.blocks, error, graph)
 
 
 @jit_allocating
@@ -116,16 +116,16 @@ def begin(state, x, rules, scratch):  # INOUT state, scratch
 @jit
 def present(state, x, rules, scratch):  # INOUT state, scratch
     """Learn one signal."""
-    clock, graph = state.clock[0], state.graph
-    clock.n_seen += 1
+    scalars, graph = state.scalars[0], state.graph
+    scalars.n_seen += 1
     first, second, away, _ = nearest_two(state.blocks, graph.size[0].n_nodes, x, scratch.distance)
     add_to_ages(graph, first, 1)
-    state.error[first] += away / clock.fade
+    state.error[first] += away / scalars.fade
     attract(state, first, x, rules)
     set_age(graph, first, second, 0)
     n_lost, _ = cut_older(graph, first, rules.a_max, scratch.lost)
-    drop_lonely(state, scratch.lost[:n_lost], scratch.keep)
-    if clock.n_seen % rules.interval == 0 and graph.size[0].n_nodes < rules.max_nodes:
+    drop_isolated(state, scratch.lost[:n_lost], scratch.keep)
+    if scalars.n_seen % rules.interval == 0 and graph.size[0].n_nodes < rules.max_nodes:
         insert_node(state, rules)
     fade(state, rules.delta)
 
@@ -141,7 +141,7 @@ def attract(state, first, x, rules):  # INOUT blocks
 
 
 @jit
-def drop_lonely(state, suspects, keep):  # INOUT state, (keep)
+def drop_isolated(state, suspects, keep):  # INOUT state, (keep)
     """Remove the nodes that have lost their last edge; keep is all true before and after."""
     n_lonely = 0
     for k in suspects:
@@ -201,14 +201,14 @@ def worst_neighbour(state, q):
 
 
 @jit
-def fade(state, delta):  # INOUT clock.fade, error
+def fade(state, delta):  # INOUT scalars.fade, error
     """err ← δ·err for all nodes."""
-    clock = state.clock[0]
-    clock.fade *= delta
-    if clock.fade < FAINT:
+    scalars = state.scalars[0]
+    scalars.fade *= delta
+    if scalars.fade < FAINT:
         for k in range(state.graph.size[0].n_nodes):
-            state.error[k] *= clock.fade
-        clock.fade = 1.0
+            state.error[k] *= scalars.fade
+        scalars.fade = 1.0
 
 
 @kernel

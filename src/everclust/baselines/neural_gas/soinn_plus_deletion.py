@@ -26,16 +26,16 @@ def cut_old_edges(state, first, rules, scratch):  # INOUT state, scratch
     n, total = cut_older(state.graph, first, limit, scratch.lost)
     if n == 0:
         return first
-    clock = state.clock[0]
-    clock.cut_age = (clock.n_cut * clock.cut_age + total) / (clock.n_cut + n)
-    clock.n_cut += n
+    scalars = state.scalars[0]
+    scalars.cut_age = (scalars.n_cut * scalars.cut_age + total) / (scalars.n_cut + n)
+    scalars.n_cut += n
     n_lonely = n_before = 0
     for k in scratch.lost[:n]:
         if state.graph.degree[k] == 0:
             scratch.keep[k] = False
             n_lonely += 1
             n_before += k < first
-            clock.n_dropped += k + 1 if rules.sums_indices else 1
+            scalars.n_dropped += k + 1 if rules.sums_indices else 1
     if n_lonely > 0:
         drop(state, scratch.keep)
     return first - n_before
@@ -44,9 +44,9 @@ def cut_old_edges(state, first, rules, scratch):  # INOUT state, scratch
 @jit
 def age_limit(state, first, factor, scratch):  # INOUT scratch
     """Age above which the winner's edges are cut: infinite, or too high for any, if none is."""
-    clock, graph = state.clock[0], state.graph
+    scalars, graph = state.scalars[0], state.graph
     # The more edges there are, the lower: no component has more than all.
-    floor = clock.cut_age * (clock.n_cut / max(clock.n_cut + graph.size[0].n_edges, 1))
+    floor = scalars.cut_age * (scalars.n_cut / max(scalars.n_cut + graph.size[0].n_edges, 1))
     if oldest(graph, first) <= floor:
         return np.inf
     n = component_ages(graph, first, scratch)
@@ -54,8 +54,8 @@ def age_limit(state, first, factor, scratch):  # INOUT scratch
     slack = factor * (high - low)
     if slack == 0.0:
         return np.inf
-    weight = clock.n_cut / (clock.n_cut + n)
-    return clock.cut_age * weight + (high + slack) * (1.0 - weight)
+    weight = scalars.n_cut / (scalars.n_cut + n)
+    return scalars.cut_age * weight + (high + slack) * (1.0 - weight)
 
 
 @jit
@@ -88,13 +88,13 @@ def component_ages(graph, k, scratch):  # INOUT scratch.component, scratch.lost,
 @jit
 def idleness(state, k):
     """U_k: time since the latest win per win."""
-    return (state.clock[0].n_seen - state.node[k].stamp) / state.node[k].wins
+    return (state.scalars[0].n_seen - state.node[k].stamp) / state.node[k].wins
 
 
 @jit
 def drop_idle_nodes(state, factor, scratch):  # INOUT state, scratch
     """Drop nodes without edges that have been idle for too long, by the standards of the others."""
-    clock, graph = state.clock[0], state.graph
+    scalars, graph = state.scalars[0], state.graph
     n_nodes = graph.size[0].n_nodes
     n_alone, longest = 0, 0.0
     for k in range(n_nodes):
@@ -103,8 +103,8 @@ def drop_idle_nodes(state, factor, scratch):  # INOUT state, scratch
             longest = max(longest, idleness(state, k))
     if n_alone == n_nodes:
         return
-    weight = clock.n_dropped / (clock.n_dropped + (n_nodes - n_alone))
-    floor = clock.dropped_idleness * weight
+    weight = scalars.n_dropped / (scalars.n_dropped + (n_nodes - n_alone))
+    floor = scalars.dropped_idleness * weight
     if longest <= floor:
         return
     usual = usual_idleness(state, factor, scratch.value)
@@ -130,15 +130,16 @@ def usual_idleness(state, factor, value):  # INOUT value
 @jit
 def drop_idle(state, limit, keep):  # INOUT state, (keep)
     """Drop the nodes without edges above the limit."""
-    clock = state.clock[0]
+    scalars = state.scalars[0]
     n, total = 0, 0.0
     for k in range(state.graph.size[0].n_nodes):
         if state.graph.degree[k] == 0 and idleness(state, k) > limit:
             keep[k] = False
             total += idleness(state, k)
             n += 1
-    clock.dropped_idleness = (clock.n_dropped * clock.dropped_idleness + total) / (clock.n_dropped + n)
-    clock.n_dropped += n
+    total += scalars.n_dropped * scalars.dropped_idleness
+    scalars.dropped_idleness = total / (scalars.n_dropped + n)
+    scalars.n_dropped += n
     drop(state, keep)
 
 

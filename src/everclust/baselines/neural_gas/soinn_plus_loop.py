@@ -18,8 +18,8 @@ MIN_NODES = 3  # with fewer, every sample becomes a node
 @jit
 def absorb(state, x, rules, scratch):  # INOUT state, scratch
     """Learn one sample."""
-    clock, graph = state.clock[0], state.graph
-    clock.n_seen += 1
+    scalars, graph = state.scalars[0], state.graph
+    scalars.n_seen += 1
     if graph.size[0].n_nodes < MIN_NODES:
         create(state, x)
         return
@@ -45,7 +45,7 @@ def create(state, x):  # INOUT state
     k = add_node(state.graph)
     put(state.blocks, k, x)
     state.node[k].wins = 1
-    state.node[k].stamp = state.clock[0].n_seen
+    state.node[k].stamp = state.scalars[0].n_seen
 
 
 @jit
@@ -74,12 +74,12 @@ def reach(state, k, away, apart, scratch):  # INOUT scratch
 @jit
 def may_link(state, first, second, first_reach, second_reach, factor):
     """Is one of them trusted enough, or near enough to what was confirmed before? Reaches are not squared."""
-    clock = state.clock[0]
-    if clock.first_square_sum == 0.0 or clock.second_square_sum == 0.0:
+    scalars = state.scalars[0]
+    if scalars.first_square_sum == 0.0 or scalars.second_square_sum == 0.0:
         return True
     most = most_wins(state)
-    first_limit = clock.first_mean + factor * math.sqrt(clock.first_square_sum / clock.n_links)
-    second_limit = clock.second_mean + factor * math.sqrt(clock.second_square_sum / clock.n_links)
+    first_limit = scalars.first_mean + factor * math.sqrt(scalars.first_square_sum / scalars.n_links)
+    second_limit = scalars.second_mean + factor * math.sqrt(scalars.second_square_sum / scalars.n_links)
     return (
         first_reach * (1.0 - state.node[first].wins / most) < first_limit
         or second_reach * (1.0 - state.node[second].wins / most) < second_limit
@@ -99,17 +99,17 @@ def most_wins(state):
 
 
 @jit
-def link(state, first, second, first_reach, second_reach):  # INOUT graph, clock
+def link(state, first, second, first_reach, second_reach):  # INOUT graph, scalars
     """Make the edge, or confirm it and take note of how far apart its ends were."""
     if not set_age(state.graph, first, second, 1):
         return
-    clock = state.clock[0]
-    clock.n_links += 1
-    first_off, second_off = first_reach - clock.first_mean, second_reach - clock.second_mean
-    clock.first_mean += first_off / clock.n_links
-    clock.second_mean += second_off / clock.n_links
-    clock.first_square_sum += first_off * (first_reach - clock.first_mean)
-    clock.second_square_sum += second_off * (second_reach - clock.second_mean)
+    scalars = state.scalars[0]
+    scalars.n_links += 1
+    first_off, second_off = first_reach - scalars.first_mean, second_reach - scalars.second_mean
+    scalars.first_mean += first_off / scalars.n_links
+    scalars.second_mean += second_off / scalars.n_links
+    scalars.first_square_sum += first_off * (first_reach - scalars.first_mean)
+    scalars.second_square_sum += second_off * (second_reach - scalars.second_mean)
 
 
 @jit
@@ -117,7 +117,7 @@ def attract(state, first, x, divisor):  # INOUT node, blocks
     """The winner becomes the mean of what it won; its neighbours come a little closer."""
     node = state.node[first]
     node.wins += 1
-    node.stamp = state.clock[0].n_seen
+    node.stamp = state.scalars[0].n_seen
     approach_by_share(state.blocks, first, x, float(node.wins))
     h = state.graph.first[first]
     while h != NONE:

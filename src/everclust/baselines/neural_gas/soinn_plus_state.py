@@ -10,7 +10,7 @@ from ..graph import graph as graphs
 from ..graph import prototypes
 from ..graph.graph import Graph
 
-CLOCK = record(
+SCALARS = record(
     ("n_seen", np.int64),  # t
     ("n_links", np.int64),  # n_L, edges that were confirmed
     ("first_mean", np.float64),  # μ: reach (not squared) of first and second winners when they were
@@ -31,7 +31,7 @@ NODE = record(
 class State(NamedTuple):
     """All that was learnt. Arrays have room to grow; the graph knows the number of nodes."""
 
-    clock: np.ndarray  # one row: scalars
+    scalars: np.ndarray  # one record
     node: np.ndarray
     blocks: np.ndarray  # w, positions of the nodes, in lanes
     graph: Graph  # the age of an edge is its lifetime
@@ -62,7 +62,7 @@ def new_state(n_features: int) -> State:
     """A network that has seen nothing."""
     graph = graphs.new_graph()
     room = len(graph.first)
-    return State(np.zeros(1, CLOCK), np.zeros(room, NODE), prototypes.new_blocks(n_features, room), graph)
+    return State(np.zeros(1, SCALARS), np.zeros(room, NODE), prototypes.new_blocks(n_features, room), graph)
 
 
 def grow(state: State) -> State:
@@ -71,7 +71,7 @@ def grow(state: State) -> State:
     if len(graph.first) == len(state.node):
         return state._replace(graph=graph)
     node = np.concatenate([state.node, np.zeros_like(state.node)])
-    return State(state.clock, node, prototypes.grow(state.blocks), graph)
+    return State(state.scalars, node, prototypes.grow(state.blocks), graph)
 
 
 @jit_allocating

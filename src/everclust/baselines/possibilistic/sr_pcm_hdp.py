@@ -14,8 +14,8 @@ from threadpoolctl import threadpool_limits
 from ...validation import all_or_nothing, rows_to_learn, rows_to_predict
 from ..distances import chunks, distances, points
 from ..memory import refuse_beyond_memory
+from .c_means import Clusters, Pull, eliminate, fuzzy_c_means, memberships, winners
 from .density_peaks import dense_points
-from .possibilistic import Clusters, Pull, eliminate, fuzzy_c_means, memberships, winners
 
 STARTS = 3  # centres for each dense point
 MATRICES = 5  # of centres × samples that are held at a time, at most

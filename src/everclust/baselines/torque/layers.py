@@ -41,7 +41,7 @@ Search = Callable[[np.ndarray, np.ndarray, Nearest], None]
 
 
 @kernel
-def look(matrix, place, samples, label, nearest):  # INOUT nearest
+def find_nearest(matrix, place, samples, label, nearest):  # INOUT nearest
     """Rows `place` of the matrix hold distances of `samples`; ties go to the lowest cluster, then sample."""
     for s in range(samples.shape[0]):
         i, row = samples[s], matrix[place[s]]

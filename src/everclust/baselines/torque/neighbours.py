@@ -3,14 +3,14 @@
 import numpy as np
 
 from ..distances import chunks, distances, points
-from .layers import CONNECTION, Nearest, Search, connect, look
+from .layers import CONNECTION, Nearest, Search, connect, find_nearest
 
 
 def connect_by_matrix(matrix: np.ndarray) -> np.ndarray:
     """All connections between samples whose distances are stored."""
 
     def search(samples: np.ndarray, label: np.ndarray, nearest: Nearest) -> None:
-        look(matrix, samples, samples, label, nearest)
+        find_nearest(matrix, samples, samples, label, nearest)
 
     return connect(search, np.ones(len(matrix), np.int64))
 
@@ -50,7 +50,7 @@ def _computing(X: np.ndarray) -> Search:
     def search(samples: np.ndarray, label: np.ndarray, nearest: Nearest) -> None:
         for part in chunks(len(samples), to.size):
             here = distances(X[samples[part]], to)
-            look(here, np.arange(len(here)), samples[part], label, nearest)
+            find_nearest(here, np.arange(len(here)), samples[part], label, nearest)
 
     return search
 
