@@ -1,4 +1,4 @@
-"""CAE's rules for one sample, and the loop."""
+"""The rules of CAE for one sample, and the loop over samples."""
 
 from collections.abc import Iterator
 
@@ -13,21 +13,21 @@ from .cim import add, bandwidth, drop_isolated, mean_scale, pull, pull_neighbour
 from .diversity import add_row
 from .search import mean_gap, nearest_two
 
-FEWEST_NODES = 10  # before the determinant may decide
+FEWEST_NODES = 10  # below it, the determinant is not tested
 IQR_FACTOR = 1.0
-AT_ONCE = 1024  # rows between two looks at the keyboard
+AT_ONCE = 1024  # rows between two checks for an interrupt
 
 
 @jit
 def active_bandwidth(state, n, scratch):  # INOUT scratch
-    """σ of the weights of the n_a nodes, of n, that were made or won last."""
+    """σ of the positions of those n_a of the n nodes that were created or won last."""
     n_active = min(n, state.scalars[0].n_active)
     for k in range(n):
         scratch.number[k] = state.used[k]
     oldest = select(scratch.number[:n], n - n_active)
     i = 0
     for k in range(n):
-        if state.used[k] >= oldest:  # a sample makes or moves to the front one node only: no ties
+        if state.used[k] >= oldest:  # no ties: each sample creates or uses one node
             scratch.number[i] = k
             i += 1
     return bandwidth(state.nodes.weight, scratch.number[:i], scratch.mean, scratch.spread)
@@ -35,7 +35,7 @@ def active_bandwidth(state, n, scratch):  # INOUT scratch
 
 @jit
 def create(state, x):  # INOUT nodes, graph, used
-    """A new node at x; returns how many there are."""
+    """Add a node at x; returns the number of nodes."""
     k = add(state.nodes, state.graph, x, state.scalars[0].fill_scale)
     state.used[k] = state.scalars[0].n_seen
     return k + 1
@@ -43,7 +43,7 @@ def create(state, x):  # INOUT nodes, graph, used
 
 @jit
 def fill(state, x, rule, scratch):  # INOUT state, scratch
-    """Step 1: x becomes a node without being asked."""
+    """Step 1: x becomes a node without a vigilance test."""
     scalars = state.scalars[0]
     n = create(state, x)
     if not scalars.ready:
@@ -55,7 +55,7 @@ def fill(state, x, rule, scratch):  # INOUT state, scratch
 
 @jit
 def watch_diversity(state, n, rule, scratch):  # INOUT scalars, factor, scratch
-    """Step 1a: n_a is the number of nodes with which the determinant of exp(D) vanishes; λ_div = 2 n_a."""
+    """Step 1a: n_a is the number of nodes at which the determinant of exp(D) vanishes; λ_div = 2 n_a."""
     scalars = state.scalars[0]
     if scalars.log_determinant > -np.inf:
         gain = add_row(state.nodes, n - 1, scalars.first_scale, state.factor, scratch.value)
@@ -67,7 +67,7 @@ def watch_diversity(state, n, rule, scratch):  # INOUT scalars, factor, scratch
 
 @jit
 def calibrate(state, n, scratch):  # INOUT scalars, nodes.scale, scratch
-    """Step 1b: one bandwidth for all nodes, and V from how close they are."""
+    """Step 1b: set one bandwidth for all nodes, and V to their mean distance to the nearest other node."""
     scalars, nodes = state.scalars[0], state.nodes
     scalars.ready = True
     scalars.fill_scale = active_bandwidth(state, n, scratch)
@@ -78,7 +78,7 @@ def calibrate(state, n, scratch):  # INOUT scalars, nodes.scale, scratch
 
 @jit
 def resonate(state, x, rule, scratch):  # INOUT nodes, graph, used, scalars, scratch
-    """Step 2. Once there are as many nodes as there may be, no sample makes one more."""
+    """Step 2. With max_nodes nodes, no sample creates another."""
     scalars, nodes, graph = state.scalars[0], state.nodes, state.graph
     n = graph.size[0].n_nodes
     first, second, to_first, to_second = nearest_two(nodes, n, x, scalars.mean_scale, scratch.search)
@@ -91,7 +91,7 @@ def resonate(state, x, rule, scratch):  # INOUT nodes, graph, used, scalars, scr
     pull(nodes, first, x, float(nodes.usage[first]))
     state.used[first] = scalars.n_seen
     graphs.add_to_ages(graph, first, 1)
-    if scalars.threshold >= to_second:  # case III; never when there is no second
+    if scalars.threshold >= to_second:  # case III; false if there is no second node
         pull_neighbours(nodes, graph, first, x)
         graphs.set_age(graph, first, second, 1)
     cut_edges(state, first, scratch)
@@ -99,7 +99,7 @@ def resonate(state, x, rule, scratch):  # INOUT nodes, graph, used, scalars, scr
 
 @jit
 def cut_edges(state, k, scratch):  # INOUT graph, scalars.n_cut, scalars.cut_age, scratch
-    """Delete edges of node k that are older than is usual for it and for the edges cut so far."""
+    """Cut the edges of node k that are older than `age_limit`."""
     scalars = state.scalars[0]
     n = graphs.ages_of(state.graph, k, scratch.number)
     limit = age_limit(scratch.number[:n], scalars.n_cut, scalars.cut_age, scratch.value)
@@ -119,7 +119,7 @@ def age_limit(ages, n_cut, cut_age, value):  # INOUT value
         value[i] = ages[i]
     median = hazen(value[:n], 0.5)
     n_below = n_above = 0
-    for age in ages:  # the younger ones to the front of `value`, the older ones to the back
+    for age in ages:  # partition: younger ages to the front of `value`, older ones to the back
         if age < median:
             value[n_below] = age
             n_below += 1
@@ -139,14 +139,14 @@ def prune(state, scratch):  # INOUT state, scratch
     n, n_kept = state.graph.size[0].n_nodes, 0
     state.scalars[0].mean_scale = drop_isolated(state.nodes, state.graph, scratch.node)
     for k in range(n):
-        if scratch.node[k]:  # it was kept
+        if scratch.node[k]:  # kept
             state.used[n_kept] = state.used[k]
             n_kept += 1
 
 
 @kernel
 def learn_rows(state, X, start, rule):  # INOUT state
-    """Learn the rows from start on, each once; returns the first row that found no room."""
+    """Learn the rows from `start`, each once; returns the first row for which there was no room."""
     state = refer(state)
     scalars, size = state.scalars[0], state.graph.size[0]
     scratch = new_scratch(state)
@@ -157,7 +157,7 @@ def learn_rows(state, X, start, rule):  # INOUT state
         scalars.n_seen += 1
         if scalars.ready and size.n_nodes >= scalars.n_active:
             resonate(state, X[i], rule, scratch)
-        elif size.n_nodes < rule.max_nodes:  # others are ignored
+        elif size.n_nodes < rule.max_nodes:  # else the sample is ignored
             fill(state, X[i], rule, scratch)
         if scalars.n_cycle % scalars.interval == 0 and size.n_nodes > 1:
             prune(state, scratch)
@@ -165,7 +165,7 @@ def learn_rows(state, X, start, rule):  # INOUT state
 
 
 def learn(state: State, X: np.ndarray, rule: Rule) -> Iterator[State]:
-    """Learn all rows, some at a time; yields the state, or a roomier one that has taken its place."""
+    """Learn all rows in chunks; yields the state, or the larger copy that replaces it."""
     done = 0
     while done < len(X):
         stop = min(done + AT_ONCE, len(X))

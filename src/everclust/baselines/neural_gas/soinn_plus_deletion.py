@@ -1,8 +1,7 @@
-"""What SOINN+ removes: old edges, nodes that are cut off by it, and idle nodes without edges.
+"""What SOINN+ removes: old edges, nodes that lose their last edge by that, and idle nodes without edges.
 
-Two of the limits take a statistic over many edges or nodes. Both are a remembered mean times a weight, plus
-something that is not negative and needs that statistic; so where nothing is above the first part, it
-need not be known.
+Two of the limits contain a statistic over many edges or nodes: each is a running mean times a weight plus a
+non-negative term with that statistic. If no value exceeds the first part, the statistic is not computed.
 """
 
 import numpy as np
@@ -16,12 +15,12 @@ from ..graph.graph import NONE, cut_older, drop_nodes
 MAD_SCALE = 1.482602218505602  # from the median of absolute deviations to the deviation of a normal sample
 
 
-# Deletion 1 and 2: edges, and nodes that are cut off by it
+# Deletions 1 and 2: old edges, and nodes that lose their last edge
 
 
 @jit
 def cut_old_edges(state, first, rules, scratch):  # INOUT state, scratch
-    """Cut the winner's old edges and drop whom that leaves alone; returns the winner's new number."""
+    """Cut the winner's old edges and drop nodes without edges; returns the winner's new number."""
     limit = age_limit(state, first, rules.edge_factor, scratch)
     n, total = cut_older(state.graph, first, limit, scratch.lost)
     if n == 0:
@@ -43,9 +42,9 @@ def cut_old_edges(state, first, rules, scratch):  # INOUT state, scratch
 
 @jit
 def age_limit(state, first, factor, scratch):  # INOUT scratch
-    """Age above which the winner's edges are cut: infinite, or too high for any, if none is."""
+    """Age above which the winner's edges are cut; ∞ if none can be that old."""
     scalars, graph = state.scalars[0], state.graph
-    # The more edges there are, the lower: no component has more than all.
+    # The floor falls with the number of edges, and no component has more than the whole graph.
     floor = scalars.cut_age * (scalars.n_cut / max(scalars.n_cut + graph.size[0].n_edges, 1))
     if oldest(graph, first) <= floor:
         return np.inf
@@ -70,7 +69,7 @@ def oldest(graph, k):
 
 @jit
 def component_ages(graph, k, scratch):  # INOUT scratch.component, scratch.lost, scratch.value
-    """Write down the ages of all edges of the component of node k; returns how many."""
+    """Write the ages of all edges in the component of node k to scratch.value; returns their number."""
     scratch.component[: graph.size[0].n_nodes] = NONE
     flood(graph, k, 1, scratch.component, scratch.lost)
     n = 0
@@ -93,7 +92,7 @@ def idleness(state, k):
 
 @jit
 def drop_idle_nodes(state, factor, scratch):  # INOUT state, scratch
-    """Drop nodes without edges that have been idle for too long, by the standards of the others."""
+    """Drop nodes without edges that have been idle for unusually long."""
     scalars, graph = state.scalars[0], state.graph
     n_nodes = graph.size[0].n_nodes
     n_alone, longest = 0, 0.0
@@ -115,7 +114,7 @@ def drop_idle_nodes(state, factor, scratch):  # INOUT state, scratch
 
 @jit
 def usual_idleness(state, factor, value):  # INOUT value
-    """Median over the nodes with edges plus so many deviations."""
+    """Median idle time of the nodes with edges plus `factor` robust standard deviations."""
     n = 0
     for k in range(state.graph.size[0].n_nodes):
         if state.graph.degree[k] > 0:
@@ -129,7 +128,7 @@ def usual_idleness(state, factor, value):  # INOUT value
 
 @jit
 def drop_idle(state, limit, keep):  # INOUT state, (keep)
-    """Drop the nodes without edges above the limit."""
+    """Drop the nodes without edges whose idle time is above the limit."""
     scalars = state.scalars[0]
     n, total = 0, 0.0
     for k in range(state.graph.size[0].n_nodes):
@@ -145,7 +144,7 @@ def drop_idle(state, limit, keep):  # INOUT state, (keep)
 
 @jit
 def drop(state, keep):  # INOUT state, keep
-    """Remove the nodes that are not to be kept, and close up."""
+    """Remove the nodes with keep[k] false and renumber the rest."""
     n_nodes, to = state.graph.size[0].n_nodes, 0
     for k in range(n_nodes):
         source, target = state.node[k], state.node[to]
