@@ -124,7 +124,7 @@ def test_an_algorithm_without_history():
     [
         ("toy-fail", "flowers", "failed", "RuntimeError: no luck today"),
         ("idat", "nowhere", "missing", "There is no data set called 'nowhere'"),
-        ("idat", "stl10", "missing", "STL10 is not at hand: put stl10.npz"),
+        ("idat", "stl10", "missing", "STL10 is not available: put stl10.npz"),
         ("idat", "gaps", "failed", "BadDataSet: gaps holds 12 cells that are NaN"),
     ],
 )
@@ -183,7 +183,7 @@ def test_limits_and_crashes_are_rows_and_never_stop_the_rest(store):
     rows = {(row["algorithm"], row["seed"]): (row["status"], row["error"]) for row in store.results()}
     assert rows.pop(("toy-cut", 1)) == rows.pop(("toy-cut", 2)) == ("ok", None)
     assert rows.pop(("toy-sleep", 1)) == ("timeout", f"Not finished after {LIMIT} s.")
-    assert rows.pop(("toy-crash", 1)) == ("failed", "Its process crashed.")
+    assert rows.pop(("toy-crash", 1)) == ("failed", "The process of the job crashed.")
     assert rows.pop(("toy-fail", 1)) == ("failed", "RuntimeError: no luck today")
     status, error = rows.pop(("toy-eat", 1))
     assert status == "memory"
@@ -214,7 +214,7 @@ def test_what_took_too_long_once_is_not_begun_again(store):
     assert [rows["toy-cut", seed] for seed in (1, 2, 3)] == [None] * 3
     assert rows["toy-sleep", 1] == f"Not finished after {LIMIT} s."
     for seed in (2, 3):
-        assert rows["toy-sleep", seed] == f"Not begun: another run was not finished after {LIMIT} s."
+        assert rows["toy-sleep", seed] == f"Not started: another run was not finished after {LIMIT} s."
 
 
 def test_a_worker_that_dies_takes_nothing_with_it(store):

@@ -103,7 +103,7 @@ def test_two_processes_may_write(path):
 def test_another_file(path, content):
     path.write_bytes(content)
     with pytest.raises(
-        StoreError, match=r"results\.sqlite is no store of results, or damaged .* move it away"
+        StoreError, match=r"results\.sqlite is not a store of results, or damaged .* choose another file"
     ):
         Store(path)
     assert path.read_bytes() == content
@@ -131,7 +131,7 @@ def test_another_data_base(path):
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE results (something TEXT)")
     connection.close()
-    with pytest.raises(StoreError, match="is no store of results"):
+    with pytest.raises(StoreError, match="is not a store of results"):
         Store(path)
 
 

@@ -1,4 +1,4 @@
-"""What the extensions to the paper gain and lose."""
+"""Section with the gains and losses of our extensions of IDAT."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from .outcomes import (
 from .statistics import paired
 from .tables import score_grid, signed
 
-CLEAR = 0.05  # a difference in ARI or AMI that counts
+CLEAR = 0.05  # smallest difference in ARI or AMI that counts as a win or loss
 
 
 def extensions(outcomes: Outcomes) -> Section:
     words = (
-        'Hand-over clusters (clusters="handover") read the same nodes out in another way, and the capped '
-        'metric (metric="capped") lets no feature weigh more than the median one. Neither is in the paper. '
-        "Differences are taken data set by data set between the means over the runs; ± is their standard "
-        "error over data sets, and p that of Wilcoxon's signed-rank test. A win or loss is a difference of "
-        f"more than {CLEAR}."
+        'Hand-over clusters (clusters="handover") group the same nodes in another way, and the capped metric '
+        '(metric="capped") limits the weight of each feature to the median weight. Neither is in the paper. '
+        "Differences are between the means over the runs on each data set; ± is their standard error over "
+        "data sets, and p is that of Wilcoxon's signed-rank test. A win or loss is a difference of more than "
+        f"{CLEAR}."
     )
     blocks: list[Block] = []
     for setting in settings_of(outcomes):
@@ -74,7 +74,7 @@ def _verdict(outcomes: Outcomes, setting: str, extension: str, measure: Measure)
 def _means(
     outcomes: Outcomes, setting: str, extension: str, measure: Measure
 ) -> tuple[list[str], np.ndarray, np.ndarray]:
-    """Data sets on which both were run, and the mean scores of IDAT and of the extension there."""
+    """Data sets with results of both, and the mean scores of IDAT and of the extension."""
     found = {
         dataset: [cell_statistics(outcomes, (name, dataset, setting), measure) for name in (IDAT, extension)]
         for dataset in datasets_of(outcomes, setting)
