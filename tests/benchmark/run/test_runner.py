@@ -222,7 +222,7 @@ def test_a_worker_that_dies_takes_nothing_with_it(store):
     jobs += [Job("toy-cut", "flowers", "stationary", seed) for seed in range(2, 9)]
     run(jobs, store, n_jobs=2)
     rows = {(row["algorithm"], row["seed"]): row["status"] for row in store.results()}
-    assert rows.pop(("toy-vanish", 1)) == "memory"  # whoever is killed from outside was too big
+    assert rows.pop(("toy-vanish", 1)) == "memory"  # a worker killed from outside counts as out of memory
     assert set(rows.values()) == {"ok"}
     assert len(rows) == 8
 
