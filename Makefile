@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 READY = $(VENV)/.ready
 
-.PHONY: demo test check fix bench drift beyond fidelity paper rivals coverage explore kills deep-test lowest-test browser-test build clean
+.PHONY: demo test check fix bench drift beyond fidelity paper baselines coverage explore kills deep-test lowest-test browser-test build clean
 
 demo: $(READY)
 	@$(BIN)/python examples/demo.py
@@ -46,15 +46,15 @@ fidelity: $(READY)
 
 # IDAT, its ablation and the additions on every data set at hand, 30 runs each, as a report in docs/.
 paper: $(READY)
-	$(BIN)/everclust bench run --algorithms idat,ablation,beyond --seeds 30 --shuffles 4 --store everclust_paper.sqlite
+	$(BIN)/everclust bench run --algorithms idat,ablation,extensions --seeds 30 --shuffles 4 --store everclust_paper.sqlite
 	$(BIN)/everclust bench report --store everclust_paper.sqlite --html docs/report.html --markdown docs/report.md
 
 # The compared algorithms with the paper's parameters, on seven data sets.
-rivals: $(READY)
+baselines: $(READY)
 	$(BIN)/everclust bench run --algorithms all --datasets iris,seeds,yeast,optdigits,statlog,penbased,letter \
-		--as-in-paper --seeds 5 --trials 5 --limit 600 --store everclust_rivals.sqlite
-	$(BIN)/everclust bench report --store everclust_rivals.sqlite --html docs/rivals_report.html \
-		--markdown docs/rivals_report.md
+		--as-in-paper --seeds 5 --trials 5 --limit 600 --store everclust_baselines.sqlite
+	$(BIN)/everclust bench report --store everclust_baselines.sqlite --html docs/baselines_report.html \
+		--markdown docs/baselines_report.md
 
 # Longer than the suite has time for: a thousand examples, new ones on every run, wherever some are drawn.
 explore: $(READY)

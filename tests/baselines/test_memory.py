@@ -1,4 +1,4 @@
-"""How much memory there is, by whoever limits it most, and refusals."""
+"""The available memory under the tightest limit, and the check before an allocation."""
 
 import subprocess
 import sys

@@ -20,9 +20,9 @@ every_model = pytest.mark.parametrize("new", MODELS, ids=["GNG", "SOINN+"])
 
 def same(a, b):
     """Have both learnt the same, to the bit?"""
-    clocks = np.array_equal(a._state.clock, b._state.clock)
+    same = np.array_equal(a._state.scalars, b._state.scalars)
     graphs = zip(edges(a._state.graph), edges(b._state.graph), strict=True)
-    return clocks and np.array_equal(a.prototypes_, b.prototypes_) and all(np.array_equal(*g) for g in graphs)
+    return same and np.array_equal(a.prototypes_, b.prototypes_) and all(np.array_equal(*g) for g in graphs)
 
 
 @every_model
@@ -110,7 +110,7 @@ def test_values_near_the_limit(new):
     """Squares and their sums stay finite up to the largest values that are taken."""
     model = clone(new).fit(np.sign(X - X.mean(axis=0)) * 1e140)
     assert np.isfinite(model.prototypes_).all()
-    assert all(np.isfinite(value) for value in model._state.clock[0])
+    assert all(np.isfinite(value) for value in model._state.scalars[0])
 
 
 WRONG = [

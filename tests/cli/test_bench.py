@@ -107,7 +107,7 @@ def test_the_paper_is_everything(monkeypatch):
         "everclust.benchmark.run.plan.plan", lambda *names, **more: asked.append((names, more)) or []
     )
     call("run", "--paper", "--seeds", 2)
-    assert asked == [((["all", "ablation", "beyond"], ["all"], ["both"], 30), {"shuffles": 4})]
+    assert asked == [((["all", "ablation", "extensions"], ["all"], ["both"], 30), {"shuffles": 4})]
 
 
 def test_limits_are_passed_on(monkeypatch):
@@ -125,12 +125,12 @@ def test_limits_are_passed_on(monkeypatch):
     [
         (["--algorithms", "nonsense"], "There is no algorithm called 'nonsense'; choose from idat,"),
         (["--datasets", "nonsense"], "There is no data set called 'nonsense'"),
-        (["--datasets", "seeds"], "Seeds is not at hand: run `everclust bench fetch seeds`, or put"),
+        (["--datasets", "seeds"], "Seeds is not available: run `everclust bench fetch seeds`, or put"),
         (["--settings", "nonsense"], "There is no setting called 'nonsense'"),
         (["--seeds", "0"], "There must be at least 1 seed"),
         (["--with", "nowhere.py"], "There is no file nowhere.py"),
         (["--datasets", "gaps"], "gaps holds 12 cells that are NaN or infinite"),
-        (["--store", "iris.npz"], "iris.npz is no store of results, or damaged"),
+        (["--store", "iris.npz"], "iris.npz is not a store of results, or damaged"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_sentence(folder, options, words):

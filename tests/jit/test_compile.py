@@ -82,7 +82,7 @@ def test_stamp_changes_with_any_file(tmp_path):
 
 
 def test_kernels_of_other_folders_change_with_their_own_files_too(tmp_path):
-    """The rivals' kernels are built upon those of the core."""
+    """The baselines' kernels are built upon those of the core."""
 
     def stamp(path):
         stamped = jit._Stamped()

@@ -1,6 +1,6 @@
 """The algorithms that IDAT is compared with, each as a scikit-learn estimator.
 
-They are imported when they are first asked for: some need packages that the others do not.
+Each is imported on first access, because some need optional packages.
 """
 
 from importlib import import_module
@@ -46,7 +46,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    """The algorithm of that name, imported now."""
+    """Import the algorithm of that name."""
     if name in _MODULES:
         return getattr(import_module(f".{_MODULES[name]}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""How much memory there is, and a refusal before more than that is asked for."""
+"""The memory available to this process, and a check before a large allocation."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ GIGABYTE = 1e9
 
 
 def refuse_beyond_memory(n_bytes: int, purpose: str, advice: str) -> None:
-    """Raise MemoryError if so many bytes cannot be had.
+    """Raise MemoryError if fewer than `n_bytes` are available.
 
     Parameters
     ----------
     n_bytes : int
-        What is going to be allocated.
+        Size of the planned allocation.
     purpose : str
-        What it is for: the subject of the sentence.
+        What the memory is for: the subject of the error message.
     advice : str
-        What to do instead: its last part.
+        What to do instead: the end of the error message.
     """
     there = available_memory()
     if there is not None and n_bytes > there:
@@ -33,12 +33,12 @@ def refuse_beyond_memory(n_bytes: int, purpose: str, advice: str) -> None:
 
 
 def available_memory() -> int | None:
-    """Bytes that this process can still allocate and use without anyone being swapped out or killed.
+    """Bytes that this process can still allocate without swapping or being killed.
 
     Returns
     -------
     n_bytes : int or None
-        None where the system does not tell.
+        None where the system does not report it.
     """
     known = [n_bytes for n_bytes in (_of_machine(), *_of_containers(), *_of_limits()) if n_bytes is not None]
     return max(0, min(known)) if known else None
@@ -48,13 +48,13 @@ def _of_machine() -> int | None:
     free = _field(_PROC / "meminfo", "MemAvailable:")
     if free is not None:
         return free * 1024
-    with suppress(AttributeError, ValueError, OSError):  # macOS tells only how much there is in all
+    with suppress(AttributeError, ValueError, OSError):  # macOS reports the total only
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return None
 
 
 def _of_containers() -> Iterator[int | None]:
-    """What is left to the control groups (version 1 and 2) that this process is in."""
+    """Bytes left within the limits of this process's control groups (version 1 and 2)."""
     for line in _lines(_PROC / "self/cgroup"):
         _, controllers, path = line.split(":", 2)
         if controllers in ("", "memory"):
@@ -65,7 +65,7 @@ def _of_containers() -> Iterator[int | None]:
 
 
 def _left_in(group: Path, limit: str, usage: str, cached: str) -> int | None:
-    """Files that are merely kept in memory make room when need be."""
+    """Cached files count as free: the kernel evicts them when memory runs short."""
     most, used = _lines(group / limit), _lines(group / usage)
     if not most or not used or not most[0].isdigit():  # "max"
         return None
@@ -73,7 +73,7 @@ def _left_in(group: Path, limit: str, usage: str, cached: str) -> int | None:
 
 
 def _of_limits() -> Iterator[int | None]:
-    """What is left of this process's own limits, such as those of ``ulimit -v``."""
+    """Bytes left within this process's own limits, such as ``ulimit -v``."""
     try:
         import resource
     except ImportError:  # Windows
@@ -85,7 +85,7 @@ def _of_limits() -> Iterator[int | None]:
 
 
 def _field(path: Path, name: str) -> int | None:
-    """The number after a name in a file of lines."""
+    """The number after `name` in a file with one field per line."""
     for line in _lines(path):
         words = line.split()
         if words and words[0] == name:

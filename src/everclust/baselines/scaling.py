@@ -1,4 +1,4 @@
-"""Min–max scaling of a stream: bounds are fixed before the first sample is learnt, and never move."""
+"""Min–max scaling of a stream, with bounds that are fixed before the first sample."""
 
 from __future__ import annotations
 
@@ -10,24 +10,25 @@ from ..model.file import LARGEST
 
 
 class Bounds(NamedTuple):
-    """Least and largest value of every feature; what lies beyond is clipped."""
+    """Minimum and maximum of each feature; values outside are clipped."""
 
     minima: np.ndarray
     maxima: np.ndarray
 
 
 def observed_bounds(X: np.ndarray) -> Bounds:
-    """Those of the rows at hand."""
+    """Minimum and maximum of each feature over the rows of X."""
     return Bounds(X.min(axis=0), X.max(axis=0))
 
 
 def given_bounds(bounds: Any, n_features: int) -> Bounds:
-    """Bounds as a user gives them: (minima, maxima), each one number or one per feature.
+    """Check the bounds that a user passes: (minima, maxima), each one number or one per feature.
 
     Raises
     ------
     ValueError
-        If they do not fit the features, are not numbers of moderate size, or a minimum is above its maximum.
+        If their shape does not fit the features, a value is not finite or too large, or a minimum exceeds
+        its maximum.
     """
     try:
         pair = [np.array(np.broadcast_to(np.asarray(side, float), n_features)) for side in bounds]

@@ -1,5 +1,5 @@
-"""The paper's comparison: data sets, settings, measures, statistics, and what runs and reports them.
+"""The paper's comparison: `data` loads data sets, `run` runs algorithms on them, `report` writes the report.
 
-Nothing is imported here: ask for the module that is needed, as in ``from everclust.benchmark.data.datasets
-import load``.
+Nothing is imported here: import from a submodule, as in ``from everclust.benchmark.data.datasets import
+load``.
 """

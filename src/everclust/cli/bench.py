@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..benchmark.report.store_diff import Difference
     from ..benchmark.run.jobs import Job, Result
     from ..benchmark.run.registry import Algorithm
-    from ..benchmark.run.runner import Summary
+    from ..benchmark.run.runner import RunSummary
 
 STORE = Path("everclust_bench.sqlite")
 SHOWN = 5  # errors
@@ -44,14 +44,14 @@ def run(
     """Run what is not in the store yet. A run that was stopped or killed continues where it was."""
     screen = Screen(False)
     with _exit_on_error(screen):
-        from ..benchmark.run.plan import plan, take_in
+        from ..benchmark.run.plan import import_plugin, plan
         from ..benchmark.run.runner import remaining
         from ..benchmark.run.runner import run as run_jobs
         from ..benchmark.run.store import Store
         from ..benchmark.run.tuning import tuned
 
         for file in with_:
-            take_in(file)
+            import_plugin(file)
         names = selection.in_full()
         planned = plan(
             split_names(*names.algorithms),
@@ -101,12 +101,12 @@ def report(
 
 @bench.command(name="list")
 def list_(with_: With = []) -> None:  # noqa: B006
-    """List the data sets, which of them are at hand, and the algorithms."""
+    """List the data sets, which of them are available, and the algorithms."""
     with _exit_on_error(Screen(False)):
-        from ..benchmark.run.plan import take_in
+        from ..benchmark.run.plan import import_plugin
 
         for file in with_:
-            take_in(file)
+            import_plugin(file)
         _print_data_sets()
         _print_algorithms()
 
@@ -185,7 +185,7 @@ def _progress(screen: Screen, todo: list[Job]) -> Iterator[tuple[Callable[[Resul
         yield progress, errors
 
 
-def _print_summary(screen: Screen, summary: Summary, errors: Counter[str]) -> None:
+def _print_summary(screen: Screen, summary: RunSummary, errors: Counter[str]) -> None:
     """Print how the jobs ended; exit with an error if one failed. N/A is no failure."""
     for error, n in errors.most_common(SHOWN):
         screen.error(f"{error} ({counted(n, 'job')})")
@@ -208,7 +208,7 @@ def _print_data_sets() -> None:
         state = "yes" if name in here else "no" if entry.recipe is None else "can be fetched"
         rows.append([name, entry.shape, str(entry.n_classes), state, f"{entry.source}; {entry.licence}"])
     rows += [[name, "", "", "yes", "your own"] for name in others_at_hand()]
-    print_table(["data set", "samples × features", "classes", "at hand", "source; licence"], rows)
+    print_table(["data set", "samples × features", "classes", "available", "source; licence"], rows)
 
 
 def _print_algorithms() -> None:

@@ -14,7 +14,7 @@ from ..benchmark.defaults import LIMIT_SECONDS, PAPER_SEEDS, PAPER_SHUFFLES, TRI
 class Selection:
     """What to run."""
 
-    algorithms: Annotated[list[str], Option(help="Names, all, ablation or beyond.")] = field(
+    algorithms: Annotated[list[str], Option(help="Names, all, ablation or extensions.")] = field(
         default_factory=lambda: ["all"]
     )
     datasets: Annotated[list[str], Option(help="Names, or all.")] = field(default_factory=lambda: ["all"])
@@ -31,7 +31,7 @@ class Selection:
             return self
         return replace(
             self,
-            algorithms=["all", "ablation", "beyond"],
+            algorithms=["all", "ablation", "extensions"],
             datasets=["all"],
             settings=["both"],
             seeds=PAPER_SEEDS,

@@ -151,8 +151,8 @@ def lockstep(model, rows, cut=None, **settings):
 def compare_scalars(model, oracle):
     assert same_number(model.threshold_, oracle.threshold)
     assert model.n_active_ == (oracle.n_active if oracle.ready else None)
-    clock = model._present().clock[0]
-    assert (clock["n_cut"], clock["cut_age"]) == (oracle.n_cut, pytest.approx(oracle.cut_age, rel=1e-12))
+    scalars = model._present().scalars[0]
+    assert (scalars["n_cut"], scalars["cut_age"]) == (oracle.n_cut, pytest.approx(oracle.cut_age, rel=1e-12))
     assert np.argsort(-model._present().used[: model.n_nodes_]).tolist() == oracle.act
 
 
@@ -168,8 +168,8 @@ def test_invariants():
             assert model.n_nodes_ == model.n_clusters_ == k
             continue
         ready = ready or model.n_active_
-        clock = model._present().clock[0]
-        assert (model.n_active_, clock["interval"]) == (ready, 2 * ready)
+        scalars = model._present().scalars[0]
+        assert (model.n_active_, scalars["interval"]) == (ready, 2 * ready)
         assert 0 <= model.threshold_ <= 1
         if k % (2 * ready) == 0:
             assert set(model.edges_.ravel()) == set(range(model.n_nodes_)), "a node without an edge"
@@ -196,7 +196,7 @@ def test_task_size_ends_the_search():
     rows = np.random.default_rng(0).normal(size=(60, 3)) * 100
     assert CAE().fit(rows).n_active_ is None
     model = CAE(task_size=30).fit(rows)
-    assert (model.n_active_, model._state.clock["interval"][0]) == (30, cae_state.UNKNOWN)
+    assert (model.n_active_, model._state.scalars["interval"][0]) == (30, cae_state.UNKNOWN)
 
 
 def test_nodes_are_limited():

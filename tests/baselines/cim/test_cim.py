@@ -47,7 +47,7 @@ def both_ways(nodes, n, x, scale):
 @kernel
 def rough_and_exact(nodes, n, x, scale, rough, exact):
     scratch = search.new_scratch(nodes)
-    search.look_at_all(nodes, n, x, scale, scratch)
+    search.coarse_similarities_to_all(nodes, n, x, scale, scratch)
     for k in range(n):
         rough[k] = scratch.similarity[k]
         exact[k] = (1.0 - c.cim(x, nodes.weight[k], scale) ** 2) * x.shape[0]

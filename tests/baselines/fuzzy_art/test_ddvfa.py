@@ -259,7 +259,7 @@ def test_batches_cut_anyhow_give_the_same_model(cuts):
 
 def test_long_input_is_coded_in_pieces(monkeypatch):
     whole = DDVFA().fit(IRIS)
-    monkeypatch.setattr("everclust.baselines.ddvfa.AT_ONCE", 41)
+    monkeypatch.setattr("everclust.baselines.fuzzy_art.ddvfa.AT_ONCE", 41)
     assert everything(DDVFA().fit(IRIS)) == everything(whole)
     assert whole.predict(IRIS).tolist() == DDVFA().fit(IRIS).predict(IRIS).tolist()
 

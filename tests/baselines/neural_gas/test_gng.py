@@ -32,7 +32,7 @@ def test_estimator_check(estimator, check):
 
 
 def errors(model):
-    return model._state.error[: model.n_nodes_] * model._state.clock["fade"][0]
+    return model._state.error[: model.n_nodes_] * model._state.scalars["fade"][0]
 
 
 def ages(model):

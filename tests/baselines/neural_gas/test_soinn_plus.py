@@ -27,8 +27,8 @@ def test_estimator_check(estimator, check):
 # Against the specification
 
 
-def clock(model):
-    return model._state.clock[0]
+def scalars(model):
+    return model._state.scalars[0]
 
 
 def lifetimes(model):
@@ -53,10 +53,10 @@ def test_worked_example():
         assert model.prototypes_.ravel() == pytest.approx(w, rel=1e-12)
         assert model.usage_.tolist() == wins
         assert lifetimes(model) == life
-        assert (clock(model)["n_dropped"], clock(model)["dropped_idleness"]) == (n_dropped, idleness)
-    assert clock(model)["n_links"] == 1
-    assert clock(model)["first_mean"] == pytest.approx(0.941)
-    assert clock(model)["second_square_sum"] == 0
+        assert (scalars(model)["n_dropped"], scalars(model)["dropped_idleness"]) == (n_dropped, idleness)
+    assert scalars(model)["n_links"] == 1
+    assert scalars(model)["first_mean"] == pytest.approx(0.941)
+    assert scalars(model)["second_square_sum"] == 0
     assert model.n_clusters_ == 3
     assert model.predict([[0.9], [0.6], [2.5]]).tolist() == [0, 1, 2]
 
@@ -78,7 +78,7 @@ def compare(model, oracle):
     assert lifetimes(model) == {tuple(sorted(pair)): age for pair, age in oracle.life.items()}
     assert model.node_labels_.tolist() == oracle.components()
     expected = (oracle.t, oracle.n_l, *oracle.mu, *oracle.s, oracle.e_n, oracle.e_m, oracle.d_n, oracle.d_u)
-    assert tuple(clock(model)) == expected
+    assert tuple(scalars(model)) == expected
 
 
 @given(streams(), st.booleans(), st.sampled_from([2, 0.5, 0]), st.sampled_from([100, 3]))
@@ -115,7 +115,7 @@ def test_lock_step_with_a_long_memory():
     oracle.learn(CROWD[0])
     oracle.e_n, oracle.e_m, oracle.d_n, oracle.d_u = 3000, 7.0, 3000, 12.0
     for name, value in (("n_cut", 3000), ("cut_age", 7.0), ("n_dropped", 3000), ("dropped_idleness", 12.0)):
-        model._state.clock[name] = value
+        model._state.scalars[name] = value
     for row in CROWD[1:]:
         oracle.learn(row)
         compare(model.partial_fit([row]), oracle)
@@ -159,7 +159,7 @@ def test_invariants():
 
 def test_quirks_make_a_difference():
     with_quirks, without = (
-        clock(SOINNPlus(edge_factor=0.2, reference_quirks=quirks).fit(CROWD)) for quirks in (True, False)
+        scalars(SOINNPlus(edge_factor=0.2, reference_quirks=quirks).fit(CROWD)) for quirks in (True, False)
     )
     assert with_quirks["n_dropped"] > without["n_dropped"] > 0
 

@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from everclust.baselines import SRPCMHDP, memory
 from everclust.baselines.distances import distances, points
 from everclust.baselines.parameters import published
-from everclust.baselines.possibilistic import possibilistic as p
+from everclust.baselines.possibilistic import c_means as p
 from everclust.baselines.possibilistic.density_peaks import dense_points, densities, separations
 from oracles.baselines import sr_pcm_hdp as oracle
 from support.contracts.batch import BAD, refuses, refuses_other_width, refuses_sparse_input
@@ -288,7 +288,7 @@ def test_bad_parameters_are_refused(bad):
 
 def test_too_much_is_refused_before_anything_is_allocated(monkeypatch):
     monkeypatch.setattr(memory, "available_memory", lambda: 100_000)
-    monkeypatch.setattr("everclust.baselines.sr_pcm_hdp.dense_points", None)
+    monkeypatch.setattr("everclust.baselines.possibilistic.sr_pcm_hdp.dense_points", None)
     model = SRPCMHDP()
     with pytest.raises(MemoryError, match=r"memberships of 1000 samples in 9 clusters would take 0\.00 GB"):
         model.fit(np.zeros((1000, 2)))

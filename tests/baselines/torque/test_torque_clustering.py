@@ -283,7 +283,7 @@ def test_too_many_samples_are_refused_before_anything_is_allocated(monkeypatch):
     small, large = normal(0, 150), normal(0, 160)
     model = TorqueClustering().fit(small)
     before = dict(vars(model))
-    monkeypatch.setattr("everclust.baselines.torque_clustering.distance_matrix", None)
+    monkeypatch.setattr("everclust.baselines.torque.torque_clustering.distance_matrix", None)
     with pytest.raises(MemoryError, match=r"between 160 samples would take 0\.00 GB .*low_memory"):
         model.fit(large)
     assert vars(model) == before

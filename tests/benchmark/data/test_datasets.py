@@ -95,7 +95,7 @@ def test_a_missing_file_is_one_sentence_that_says_what_to_put_where(folder):
     with pytest.raises(MissingDataSet) as missing:
         load("mnist10k")
     assert str(missing.value) == (
-        "MNIST10K is not at hand: put mnist10k.npz (arrays X, 10000 × 4096, and y, 10 classes) into "
+        "MNIST10K is not available: put mnist10k.npz (arrays X, 10000 × 4096, and y, 10 classes) into "
         f"{folder} or set EVERCLUST_DATA to its folder."
     )
     with pytest.raises(FileNotFoundError, match=r"run `everclust bench fetch seeds`, or put seeds\.npz"):
@@ -148,7 +148,7 @@ def test_names_are_registered_once(toy):
     register(toy)
     with pytest.raises(ValueError, match="'toy' already"):
         register(replace(toy, n_samples=4))
-    with pytest.raises(ValueError, match="must be that of a file"):
+    with pytest.raises(ValueError, match="must be a valid file name"):
         register(replace(toy, name="a/b"))
 
 

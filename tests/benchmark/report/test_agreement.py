@@ -22,11 +22,11 @@ from everclust.benchmark.report.outcomes import (
     ARI,
     CLUSTERS,
     NODES,
-    Summary,
-    excuse,
+    CellStatistics,
+    cell_statistics,
     gather,
     median_run,
-    summary,
+    missing_mark,
 )
 
 IRIS = ("idat", "iris", "nonstationary")
@@ -53,14 +53,14 @@ def verdict_of(nodes):
 
 def test_the_mean_and_the_standard_error_are_those_over_runs():
     # mean 3, deviation sqrt((4 + 1 + 1 + 4) / 4) = 1.5811, standard error 1.5811 / sqrt(5) = 0.7071
-    found = summary(gather(runs(nodes=[1, 2, 3, 4, 5][::-1])), IRIS, NODES)
+    found = cell_statistics(gather(runs(nodes=[1, 2, 3, 4, 5][::-1])), IRIS, NODES)
     assert found.mean == 3
     assert found.deviation == pytest.approx(math.sqrt(2.5))
     assert found.standard_error == pytest.approx(math.sqrt(0.5))
 
 
 def test_a_single_run_has_no_standard_error():
-    found = summary(gather(runs(nodes=[9])), IRIS, NODES)
+    found = cell_statistics(gather(runs(nodes=[9])), IRIS, NODES)
     assert math.isnan(found.deviation)
     assert found.standard_error == 0
 
@@ -159,18 +159,18 @@ def test_the_other_shuffles_are_counted():
 def test_only_the_latest_parameters_count():
     results = runs(nodes=[100], params='{"a": 1}', finished="2030-01-01")
     results += runs(nodes=[8, 8], params='{"a": 2}', finished="2030-01-02")
-    assert summary(gather(results), IRIS, NODES) == Summary(8, 0, 2)
+    assert cell_statistics(gather(results), IRIS, NODES) == CellStatistics(8, 0, 2)
 
 
 def test_failed_runs_are_left_out_of_the_mean():
     results = runs(nodes=[8, 8]) + runs(status="failed")
-    assert summary(gather(results), IRIS, NODES).n == 2
+    assert cell_statistics(gather(results), IRIS, NODES).n == 2
 
 
 def test_excuses():
-    assert excuse(gather(runs(status="memory")), IRIS) == "OOM"
-    assert excuse(gather(runs(status="missing")), IRIS) == "N/A"
-    assert excuse(gather(runs(status="memory") + runs(status="timeout")), IRIS) == "N/A"
+    assert missing_mark(gather(runs(status="memory")), IRIS) == "OOM"
+    assert missing_mark(gather(runs(status="missing")), IRIS) == "N/A"
+    assert missing_mark(gather(runs(status="memory") + runs(status="timeout")), IRIS) == "N/A"
 
 
 def test_the_median_run_is_a_run():

@@ -103,7 +103,7 @@ def test_nothing_is_drawn_unless_friedman_rejects():
     table = np.array([[0.1, 0.2, 0.3], [0.3, 0.1, 0.2], [0.2, 0.3, 0.1]])
     picture = verdict_picture(Scores("even", ["a", "b", "c"], ["x", "y", "z"], table))
     assert picture.svg == ""
-    assert "no diagram is drawn" in picture.words
+    assert "there is no diagram" in picture.words
 
 
 def results(algorithm, dataset, ari, status="ok"):

@@ -1,6 +1,6 @@
 """What the paper prints, as it is stored."""
 
-from everclust.benchmark.report.published import published, published_cell, published_excuse
+from everclust.benchmark.report.published import published, published_cell, published_mark
 
 
 def test_a_cell_is_a_mean_and_a_standard_deviation():
@@ -16,9 +16,9 @@ def test_there_is_no_cell_where_the_paper_has_no_number():
 
 
 def test_the_reason_for_a_missing_number_is_kept():
-    assert published_excuse("stationary_nodes_clusters", "skin", "TC", "clusters") == "OOM"
-    assert published_excuse("nonstationary_ari_ami", "skin", "GNG", "ARI") == "N/A"
-    assert published_excuse("nonstationary_ari_ami", "skin", "IDAT", "ARI") is None
+    assert published_mark("stationary_nodes_clusters", "skin", "TC", "clusters") == "OOM"
+    assert published_mark("nonstationary_ari_ami", "skin", "GNG", "ARI") == "N/A"
+    assert published_mark("nonstationary_ari_ami", "skin", "IDAT", "ARI") is None
 
 
 def test_every_table_has_the_24_data_sets():

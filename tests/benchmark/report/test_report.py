@@ -76,7 +76,7 @@ def everything():
     yield run("idat", "rice", "nonstationary:1", 1)
     yield run("idat", "letter", "stationary", 1, status="failed", error=EVIL)
     yield run("idat", "skin", "stationary", 1, status="memory", error="Out of memory.")
-    yield run("idat", "stl10", "stationary", 1, status="missing", error="STL10 is not at hand.")
+    yield run("idat", "stl10", "stationary", 1, status="missing", error="STL10 is not available.")
 
 
 @pytest.fixture(scope="module")
@@ -127,10 +127,12 @@ def test_what_others_wrote_is_only_text(html, parsed):
     assert '<script>alert("&")</script>' in parsed.words
 
 
-def test_the_headline_has_its_denominator(parsed):
+def test_the_summary_has_its_denominator(parsed):
     # Two measures of three sets in one setting, four in the other.
-    assert re.search(r"\d+ of 18 published numbers of IDAT met within one standard deviation", parsed.words)
-    assert "The paper has 126 more for which there is no result here" in parsed.words
+    assert re.search(
+        r"\d+ of 18 published numbers of IDAT reproduced within one standard deviation", parsed.words
+    )
+    assert "The paper has 126 more numbers for which we have no result" in parsed.words
 
 
 def test_every_cell_that_does_not_agree_is_listed_with_a_reason(parsed):
@@ -162,13 +164,13 @@ def test_a_table_that_the_paper_has_not_has_dashes(html):
 
 def test_rows_without_a_result_are_there(html):
     table = html[html.index('id="nodes-and-clusters"') :]
-    for title, excuse in (("STL10", "N/A"), ("Letter", "N/A"), ("Skin", "OOM")):
+    for title, mark in (("STL10", "N/A"), ("Letter", "N/A"), ("Skin", "OOM")):
         row = re.search(rf"<tr><th scope=\"row\">{title}</th>.*?</tr>", table)[0]
-        assert row.count(f">{excuse}<") == 2
+        assert row.count(f">{mark}<") == 2
 
 
 def test_failures_are_counted_and_explained(parsed):
-    assert "1 of 1 data set not at hand put stl10.npz into the data folder and run again" in parsed.words
+    assert "1 of 1 data set not available put stl10.npz into the data folder and run again" in parsed.words
     assert "needed too much memory" in parsed.words
 
 
@@ -215,7 +217,7 @@ def rows(*results):
 
 def test_a_store_of_failures_alone_still_has_a_report():
     report = report_on(rows(run("idat", "iris", "stationary", 1, status="failed", error=EVIL)))
-    assert "The paper prints no number for what was run here." in Page(page(report)).words
+    assert "The paper has no numbers for these runs." in Page(page(report)).words
     assert "N/A" in markdown(report)
 
 

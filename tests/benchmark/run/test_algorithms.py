@@ -6,6 +6,7 @@ from sklearn.datasets import load_iris
 
 from everclust import IDAT
 from everclust.benchmark.report.published import published
+from everclust.benchmark.run.plan import algorithms_named
 from everclust.benchmark.run.registry import ALGORITHMS, Algorithm, algorithm_called, register
 from everclust.core.variants import WITHOUT_BOTH, WITHOUT_GROWTH, WITHOUT_SHRINKING, starting_at
 
@@ -24,6 +25,15 @@ VARIANTS = {
 def test_idat_and_its_variants_are_there():
     assert {name for name, algorithm in ALGORITHMS.items() if algorithm.kind == "ablation"} == set(VARIANTS)
     assert all(ALGORITHMS[name].incremental and not ALGORITHMS[name].space for name in ["idat", *VARIANTS])
+
+
+def test_extensions_are_hand_over_clusters_with_either_metric():
+    models = {algorithm.name: algorithm.make({}, 1) for algorithm in algorithms_named(["extensions"])}
+    assert {name: (model.clusters, model.metric) for name, model in models.items()} == {
+        "idat-handover": ("handover", "euclidean"),
+        "idat-handover-capped": ("handover", "capped"),
+    }
+    assert set(models) < {algorithm.name for algorithm in algorithms_named(["all"])}
 
 
 def test_titles_are_the_columns_of_the_paper():

@@ -15,9 +15,9 @@ from sklearn.datasets import load_digits, load_iris
 
 from everclust import IDAT
 from everclust.benchmark.run import isolation
-from everclust.benchmark.run.jobs import Job, perform
+from everclust.benchmark.run.jobs import Job, run_job
 from everclust.benchmark.run.measures import ami, ari
-from everclust.benchmark.run.plan import PlanError, cost, fetchable, plan, take_in
+from everclust.benchmark.run.plan import PlanError, cost, fetchable, import_plugin, plan
 from everclust.benchmark.run.registry import ALGORITHMS, Algorithm
 from everclust.benchmark.run.runner import run
 from everclust.benchmark.run.settings import class_incremental, stationary
@@ -49,7 +49,7 @@ def store(tmp_path):
 
 
 def done(algorithm="idat", dataset="flowers", setting="stationary", seed=1):
-    return perform(Job(algorithm, dataset, setting, seed), ALGORITHMS[algorithm])
+    return run_job(Job(algorithm, dataset, setting, seed), ALGORITHMS[algorithm])
 
 
 def lasting(store):
@@ -124,7 +124,7 @@ def test_an_algorithm_without_history():
     [
         ("toy-fail", "flowers", "failed", "RuntimeError: no luck today"),
         ("idat", "nowhere", "missing", "There is no data set called 'nowhere'"),
-        ("idat", "stl10", "missing", "STL10 is not at hand: put stl10.npz"),
+        ("idat", "stl10", "missing", "STL10 is not available: put stl10.npz"),
         ("idat", "gaps", "failed", "BadDataSet: gaps holds 12 cells that are NaN"),
     ],
 )
@@ -183,7 +183,7 @@ def test_limits_and_crashes_are_rows_and_never_stop_the_rest(store):
     rows = {(row["algorithm"], row["seed"]): (row["status"], row["error"]) for row in store.results()}
     assert rows.pop(("toy-cut", 1)) == rows.pop(("toy-cut", 2)) == ("ok", None)
     assert rows.pop(("toy-sleep", 1)) == ("timeout", f"Not finished after {LIMIT} s.")
-    assert rows.pop(("toy-crash", 1)) == ("failed", "Its process crashed.")
+    assert rows.pop(("toy-crash", 1)) == ("failed", "The process of the job crashed.")
     assert rows.pop(("toy-fail", 1)) == ("failed", "RuntimeError: no luck today")
     status, error = rows.pop(("toy-eat", 1))
     assert status == "memory"
@@ -214,7 +214,7 @@ def test_what_took_too_long_once_is_not_begun_again(store):
     assert [rows["toy-cut", seed] for seed in (1, 2, 3)] == [None] * 3
     assert rows["toy-sleep", 1] == f"Not finished after {LIMIT} s."
     for seed in (2, 3):
-        assert rows["toy-sleep", seed] == f"Not begun: another run was not finished after {LIMIT} s."
+        assert rows["toy-sleep", seed] == f"Not started: another run was not finished after {LIMIT} s."
 
 
 def test_a_worker_that_dies_takes_nothing_with_it(store):
@@ -222,7 +222,7 @@ def test_a_worker_that_dies_takes_nothing_with_it(store):
     jobs += [Job("toy-cut", "flowers", "stationary", seed) for seed in range(2, 9)]
     run(jobs, store, n_jobs=2)
     rows = {(row["algorithm"], row["seed"]): row["status"] for row in store.results()}
-    assert rows.pop(("toy-vanish", 1)) == "memory"  # whoever is killed from outside was too big
+    assert rows.pop(("toy-vanish", 1)) == "memory"  # a worker killed from outside counts as out of memory
     assert set(rows.values()) == {"ok"}
     assert len(rows) == 8
 
@@ -270,7 +270,7 @@ def test_names_that_are_wrong():
     with pytest.raises(ValueError, match="at least 1 seed, but 0"):
         plan(["idat"], ["flowers"], ["both"], 0)
     with pytest.raises(PlanError, match=r"There is no file nowhere\.py"):
-        take_in(Path("nowhere.py"))
+        import_plugin(Path("nowhere.py"))
 
 
 def test_files_that_cannot_be_taken_in(tmp_path):
@@ -279,9 +279,9 @@ def test_files_that_cannot_be_taken_in(tmp_path):
     with pytest.raises(
         PlanError, match=r"faulty\.py cannot be imported \(ZeroDivisionError: division by zero\)"
     ):
-        take_in(tmp_path / "faulty.py")
+        import_plugin(tmp_path / "faulty.py")
     with pytest.raises(PlanError, match="There is another module called 'json'"):
-        take_in(tmp_path / "json.py")
+        import_plugin(tmp_path / "json.py")
 
 
 def test_larger_data_sets_cost_more():

@@ -6,7 +6,7 @@ import sqlite3
 
 import pytest
 
-from everclust.benchmark.run.jobs import Job, Result, written
+from everclust.benchmark.run.jobs import Job, Result, as_json
 from everclust.benchmark.run.store import Store, StoreError
 
 JOB = Job("idat", "iris", "nonstationary", 1)
@@ -52,13 +52,13 @@ def test_every_part_of_the_key_tells_jobs_apart(path):
         Job("idat", "seeds", "nonstationary", 1),
         Job("idat", "iris", "stationary", 1),
         Job("idat", "iris", "nonstationary", 2),
-        Job("idat", "iris", "nonstationary", 1, written({"b": 1, "a": 2})),
+        Job("idat", "iris", "nonstationary", 1, as_json({"b": 1, "a": 2})),
     ]
     with Store(path) as store:
         for job in [JOB, *others]:
             store.add(Result(job, "ok"))
         assert store.done() == {job.key for job in [JOB, *others]}
-    assert written({"b": 1, "a": 2}) == written({"a": 2, "b": 1})
+    assert as_json({"b": 1, "a": 2}) == as_json({"a": 2, "b": 1})
 
 
 def test_a_good_result_stays_and_others_give_way(path):
@@ -103,7 +103,7 @@ def test_two_processes_may_write(path):
 def test_another_file(path, content):
     path.write_bytes(content)
     with pytest.raises(
-        StoreError, match=r"results\.sqlite is no store of results, or damaged .* move it away"
+        StoreError, match=r"results\.sqlite is not a store of results, or damaged .* choose another file"
     ):
         Store(path)
     assert path.read_bytes() == content
@@ -131,7 +131,7 @@ def test_another_data_base(path):
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE results (something TEXT)")
     connection.close()
-    with pytest.raises(StoreError, match="is no store of results"):
+    with pytest.raises(StoreError, match="is not a store of results"):
         Store(path)
 
 

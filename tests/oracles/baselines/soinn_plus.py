@@ -6,7 +6,7 @@ import numpy as np
 
 
 class Oracle:
-    """Operations stand in the order of the specification: whoever follows it gets the same bits."""
+    """Operations are in the order of the specification, so that results are equal to the bit."""
 
     def __init__(self, link=2, edge=2, node=2, divisor=100, sums_indices=True):
         self.link_factor, self.edge_factor, self.node_factor, self.divisor = link, edge, node, divisor

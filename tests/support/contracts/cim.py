@@ -66,7 +66,7 @@ def contents(model):
     """Everything that was learnt, to the last bit."""
     state = model._present()
     n = model.n_nodes_
-    scalars = state.clock[0].tolist()
+    scalars = state.scalars[0].tolist()
     return (
         repr(scalars),
         model.prototypes_.tobytes(),

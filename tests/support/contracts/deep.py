@@ -62,7 +62,7 @@ def refuses_bad_input(model):
 
 
 def is_deterministic(model):
-    """The same seed gives the same bits, another seed others; nobody else's numbers are disturbed."""
+    """The same seed gives the same bits, another seed others; the global generators stay untouched."""
     import torch
 
     torch.manual_seed(7)

@@ -18,53 +18,54 @@ from .estimator import NodesMixin
 class CAE(NodesMixin, ClusterMixin, BaseEstimator):
     """CIM-based ART with Edge: incremental clustering without a parameter to tune.
 
-    Nodes are compared with samples by the correntropy-induced metric (CIM). Samples become nodes until the
-    determinant of the nodes' similarities vanishes, which shows that they are no longer diverse; how close
-    they are then is the threshold. From then on a sample beyond it becomes a node, another one moves the
-    nearest node, and joins the nearest two with an edge if both are within the threshold. Edges of unusual
-    age are cut, and now and then nodes without an edge are deleted. Connected components are the clusters.
-    Features are used as they are: scale them first if their units are not comparable.
+    CAE compares samples with nodes by the correntropy-induced metric (CIM). Samples become nodes until the
+    determinant of the nodes' similarity matrix vanishes: the nodes are then no longer diverse, and their mean
+    distance to the nearest other node is the threshold. From then on, a sample farther away than that becomes
+    a node; any other sample moves the nearest node, and joins the nearest two by an edge if both are within
+    the threshold. Unusually old edges are cut, and nodes without edges are deleted at intervals. Connected
+    components are the clusters. Features are used as they are: scale them first if their units are not
+    comparable.
 
-    Small data may end before the nodes are no longer diverse. Then every sample is a cluster.
+    On a small data set there may never be a threshold; then every sample is a cluster.
 
     Parameters
     ----------
     task_size : int or None, default=None
-        Number of samples of the whole task, if that is known: with so many nodes the search for their number
-        ends in any case. The authors' program is given it.
+        Number of samples of the whole task, if known: an upper bound of the number of nodes before there is a
+        threshold. The authors' program needs it.
     max_nodes : int or None, default=2000
-        Number of nodes after which no sample becomes one any more, or None for no limit. The search for the
-        number of nodes takes memory in proportion to its square.
+        Largest number of nodes; None for no limit. Until there is a threshold, memory grows with the square
+        of the number of nodes.
     cycle : {"global", "call"}, default="global"
-        Whether samples are counted from the beginning or from the latest call of `partial_fit`. With
-        "global" it makes no difference how a stream is cut into batches; the authors' program counts
-        by calls.
+        Count samples from the start of the stream ("global") or from the latest call of `partial_fit`
+        ("call"). With "global", the result does not depend on how a stream is cut into batches; the authors'
+        program counts per call.
     n_init : int, default=10
-        Number of samples that the first bandwidth is taken from.
+        Number of samples from which the first bandwidth is estimated.
     det_threshold : float, default=1e-6
-        Determinant below which nodes are no longer diverse.
+        Determinant below which the nodes are no longer diverse.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
         Cluster of each training sample, after `fit` only.
     n_clusters_, n_nodes_ : int
-        Number of clusters and of nodes. Both may be 0, as all nodes can be deleted at once; then every
-        sample is in cluster 0.
+        Number of clusters and of nodes. Both are 0 if all nodes were deleted; then every sample is in
+        cluster 0.
     prototypes_ : ndarray of shape (n_nodes_, n_features_in_)
         Positions of the nodes, in order of creation.
     scales_, usage_ : ndarray of shape (n_nodes_,)
-        Bandwidth of each node, and the number of samples that made or moved it as the nearest.
+        Bandwidth of each node, and the number of samples that it won, its first one included.
     edges_ : ndarray of shape (m, 2)
         Pairs of nodes joined by an edge.
     node_labels_ : ndarray of shape (n_nodes_,)
-        Cluster of each node. Clusters are numbered by their oldest nodes; after `fit`, those that win samples
-        come first.
+        Cluster of each node. Clusters are numbered by their oldest nodes; after `fit`, clusters that win
+        samples come first.
     threshold_ : float
-        CIM beyond which a sample becomes a node; NaN while there is no such threshold.
+        CIM above which a sample becomes a node; NaN before there is a threshold.
     n_active_ : int or None
-        Number of nodes that are made before there is a threshold, and made again after deletions; None
-        while it is not known.
+        Number of nodes that are created before there is a threshold, and again after deletions; None before
+        it is known.
     n_samples_seen_, n_features_in_ : int
         Number of samples learnt, number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -96,8 +97,8 @@ class CAE(NodesMixin, ClusterMixin, BaseEstimator):
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "det_threshold": [Interval(Real, 0, None, closed="left")],
     }
-    _early: np.ndarray  # samples that wait for the first bandwidth
-    _state: State | None  # there is none before
+    _early: np.ndarray  # samples kept until the first bandwidth can be estimated
+    _state: State | None  # None until then
 
     def __init__(
         self,
@@ -125,12 +126,12 @@ class CAE(NodesMixin, ClusterMixin, BaseEstimator):
                 return
             self._state, self._early = self._begun(X), self._early[:0]
         if self.cycle == "call":
-            self._state.clock["n_cycle"] = 0
+            self._state.scalars["n_cycle"] = 0
         for state in learn(self._state, X, self._rule()):
             self._state = state
 
     def _begun(self, X: np.ndarray) -> State:
-        """A model that knows the first bandwidth."""
+        """An empty model with the first bandwidth."""
         return new_state(X[: self.n_init], None if self.task_size is None else int(self.task_size))
 
     def _rule(self) -> Rule:
@@ -140,7 +141,7 @@ class CAE(NodesMixin, ClusterMixin, BaseEstimator):
         )
 
     def _present(self) -> State:
-        """The model as if the stream ended here: samples that still wait are learnt by a copy."""
+        """The current model; if samples still wait for the bandwidth, a copy that has learnt them."""
         if self._state is not None:
             return self._state
         *_, state = learn(self._begun(self._early), self._early, self._rule())
@@ -148,6 +149,6 @@ class CAE(NodesMixin, ClusterMixin, BaseEstimator):
 
     @property
     def n_active_(self) -> int | None:
-        """Number of nodes that are made before there is a threshold; None while it is not known."""
-        clock = self._fitted().clock[0]
-        return clock["n_active"].item() if clock["ready"] else None
+        """Number of nodes that are created before there is a threshold; None before it is known."""
+        scalars = self._fitted().scalars[0]
+        return scalars["n_active"].item() if scalars["ready"] else None

@@ -1,4 +1,4 @@
-"""CAE's rules for one sample, and the loop."""
+"""The rules of CAE for one sample, and the loop over samples."""
 
 from collections.abc import Iterator
 
@@ -13,21 +13,21 @@ from .cim import add, bandwidth, drop_isolated, mean_scale, pull, pull_neighbour
 from .diversity import add_row
 from .search import mean_gap, nearest_two
 
-FEWEST_NODES = 10  # before the determinant may decide
+FEWEST_NODES = 10  # below it, the determinant is not tested
 IQR_FACTOR = 1.0
-AT_ONCE = 1024  # rows between two looks at the keyboard
+AT_ONCE = 1024  # rows between two checks for an interrupt
 
 
 @jit
 def active_bandwidth(state, n, scratch):  # INOUT scratch
-    """σ of the weights of the n_a nodes, of n, that were made or won last."""
+    """σ of the positions of those n_a of the n nodes that were created or won last."""
     n_active = min(n, state.scalars[0].n_active)
     for k in range(n):
         scratch.number[k] = state.used[k]
     oldest = select(scratch.number[:n], n - n_active)
     i = 0
     for k in range(n):
-        if state.used[k] >= oldest:  # a sample makes or moves to the front one node only: no ties
+        if state.used[k] >= oldest:  # no ties: each sample creates or uses one node
             scratch.number[i] = k
             i += 1
     return bandwidth(state.nodes.weight, scratch.number[:i], scratch.mean, scratch.spread)
@@ -35,7 +35,7 @@ def active_bandwidth(state, n, scratch):  # INOUT scratch
 
 @jit
 def create(state, x):  # INOUT nodes, graph, used
-    """A new node at x; returns how many there are."""
+    """Add a node at x; returns the number of nodes."""
     k = add(state.nodes, state.graph, x, state.scalars[0].fill_scale)
     state.used[k] = state.scalars[0].n_seen
     return k + 1
@@ -43,70 +43,70 @@ def create(state, x):  # INOUT nodes, graph, used
 
 @jit
 def fill(state, x, rule, scratch):  # INOUT state, scratch
-    """Step 1: x becomes a node without being asked."""
-    clock = state.scalars[0]
+    """Step 1: x becomes a node without a vigilance test."""
+    scalars = state.scalars[0]
     n = create(state, x)
-    if not clock.ready:
+    if not scalars.ready:
         watch_diversity(state, n, rule, scratch)
-    if n == clock.n_active:
+    if n == scalars.n_active:
         calibrate(state, n, scratch)
-    clock.mean_scale = mean_scale(state.nodes, n)
+    scalars.mean_scale = mean_scale(state.nodes, n)
 
 
 @jit
-def watch_diversity(state, n, rule, scratch):  # INOUT clock, factor, scratch
-    """Step 1a: n_a is the number of nodes with which the determinant of exp(D) vanishes; λ_div = 2 n_a."""
-    clock = state.scalars[0]
-    if clock.log_determinant > -np.inf:
-        gain = add_row(state.nodes, n - 1, clock.first_scale, state.factor, scratch.value)
-        clock.log_determinant += gain
-    if clock.log_determinant < rule.log_floor and n >= FEWEST_NODES:
-        clock.n_active = n
-        clock.interval = 2 * n
+def watch_diversity(state, n, rule, scratch):  # INOUT scalars, factor, scratch
+    """Step 1a: n_a is the number of nodes at which the determinant of exp(D) vanishes; λ_div = 2 n_a."""
+    scalars = state.scalars[0]
+    if scalars.log_determinant > -np.inf:
+        gain = add_row(state.nodes, n - 1, scalars.first_scale, state.factor, scratch.value)
+        scalars.log_determinant += gain
+    if scalars.log_determinant < rule.log_floor and n >= FEWEST_NODES:
+        scalars.n_active = n
+        scalars.interval = 2 * n
 
 
 @jit
-def calibrate(state, n, scratch):  # INOUT clock, nodes.scale, scratch
-    """Step 1b: one bandwidth for all nodes, and V from how close they are."""
-    clock, nodes = state.scalars[0], state.nodes
-    clock.ready = True
-    clock.fill_scale = active_bandwidth(state, n, scratch)
+def calibrate(state, n, scratch):  # INOUT scalars, nodes.scale, scratch
+    """Step 1b: set one bandwidth for all nodes, and V to their mean distance to the nearest other node."""
+    scalars, nodes = state.scalars[0], state.nodes
+    scalars.ready = True
+    scalars.fill_scale = active_bandwidth(state, n, scratch)
     for k in range(n):
-        nodes.scale[k] = clock.fill_scale
-    clock.threshold = mean_gap(nodes, n, mean_scale(nodes, n), scratch.search)
+        nodes.scale[k] = scalars.fill_scale
+    scalars.threshold = mean_gap(nodes, n, mean_scale(nodes, n), scratch.search)
 
 
 @jit
-def resonate(state, x, rule, scratch):  # INOUT nodes, graph, used, clock, scratch
-    """Step 2. Once there are as many nodes as there may be, no sample makes one more."""
-    clock, nodes, graph = state.scalars[0], state.nodes, state.graph
+def resonate(state, x, rule, scratch):  # INOUT nodes, graph, used, scalars, scratch
+    """Step 2. With max_nodes nodes, no sample creates another."""
+    scalars, nodes, graph = state.scalars[0], state.nodes, state.graph
     n = graph.size[0].n_nodes
-    first, second, to_first, to_second = nearest_two(nodes, n, x, clock.mean_scale, scratch.search)
-    if clock.threshold < to_first and n < rule.max_nodes:  # case I
+    first, second, to_first, to_second = nearest_two(nodes, n, x, scalars.mean_scale, scratch.search)
+    if scalars.threshold < to_first and n < rule.max_nodes:  # case I
         n = create(state, x)
         nodes.scale[n - 1] = active_bandwidth(state, n, scratch)
-        clock.mean_scale = mean_scale(nodes, n)
+        scalars.mean_scale = mean_scale(nodes, n)
         return
     nodes.usage[first] += 1
     pull(nodes, first, x, float(nodes.usage[first]))
-    state.used[first] = clock.n_seen
+    state.used[first] = scalars.n_seen
     graphs.add_to_ages(graph, first, 1)
-    if clock.threshold >= to_second:  # case III; never when there is no second
+    if scalars.threshold >= to_second:  # case III; false if there is no second node
         pull_neighbours(nodes, graph, first, x)
         graphs.set_age(graph, first, second, 1)
     cut_edges(state, first, scratch)
 
 
 @jit
-def cut_edges(state, k, scratch):  # INOUT graph, clock.n_cut, clock.cut_age, scratch
-    """Delete edges of node k that are older than is usual for it and for the edges cut so far."""
-    clock = state.scalars[0]
+def cut_edges(state, k, scratch):  # INOUT graph, scalars.n_cut, scalars.cut_age, scratch
+    """Cut the edges of node k that are older than `age_limit`."""
+    scalars = state.scalars[0]
     n = graphs.ages_of(state.graph, k, scratch.number)
-    limit = age_limit(scratch.number[:n], clock.n_cut, clock.cut_age, scratch.value)
+    limit = age_limit(scratch.number[:n], scalars.n_cut, scalars.cut_age, scratch.value)
     n_cut, total = graphs.cut_older(state.graph, k, limit, scratch.node)
     if n_cut > 0:
-        clock.cut_age = (clock.n_cut * clock.cut_age + total) / (clock.n_cut + n_cut)
-        clock.n_cut += n_cut
+        scalars.cut_age = (scalars.n_cut * scalars.cut_age + total) / (scalars.n_cut + n_cut)
+        scalars.n_cut += n_cut
 
 
 @jit
@@ -119,7 +119,7 @@ def age_limit(ages, n_cut, cut_age, value):  # INOUT value
         value[i] = ages[i]
     median = hazen(value[:n], 0.5)
     n_below = n_above = 0
-    for age in ages:  # the younger ones to the front of `value`, the older ones to the back
+    for age in ages:  # partition: younger ages to the front of `value`, older ones to the back
         if age < median:
             value[n_below] = age
             n_below += 1
@@ -139,33 +139,33 @@ def prune(state, scratch):  # INOUT state, scratch
     n, n_kept = state.graph.size[0].n_nodes, 0
     state.scalars[0].mean_scale = drop_isolated(state.nodes, state.graph, scratch.node)
     for k in range(n):
-        if scratch.node[k]:  # it was kept
+        if scratch.node[k]:  # kept
             state.used[n_kept] = state.used[k]
             n_kept += 1
 
 
 @kernel
 def learn_rows(state, X, start, rule):  # INOUT state
-    """Learn the rows from start on, each once; returns the first row that found no room."""
+    """Learn the rows from `start`, each once; returns the first row for which there was no room."""
     state = refer(state)
-    clock, size = state.scalars[0], state.graph.size[0]
+    scalars, size = state.scalars[0], state.graph.size[0]
     scratch = new_scratch(state)
     for i in range(start, X.shape[0]):
         if not graphs.has_room(state.graph):
             return i
-        clock.n_cycle += 1
-        clock.n_seen += 1
-        if clock.ready and size.n_nodes >= clock.n_active:
+        scalars.n_cycle += 1
+        scalars.n_seen += 1
+        if scalars.ready and size.n_nodes >= scalars.n_active:
             resonate(state, X[i], rule, scratch)
-        elif size.n_nodes < rule.max_nodes:  # others are ignored
+        elif size.n_nodes < rule.max_nodes:  # else the sample is ignored
             fill(state, X[i], rule, scratch)
-        if clock.n_cycle % clock.interval == 0 and size.n_nodes > 1:
+        if scalars.n_cycle % scalars.interval == 0 and size.n_nodes > 1:
             prune(state, scratch)
     return X.shape[0]
 
 
 def learn(state: State, X: np.ndarray, rule: Rule) -> Iterator[State]:
-    """Learn all rows, some at a time; yields the state, or a roomier one that has taken its place."""
+    """Learn all rows in chunks; yields the state, or the larger copy that replaces it."""
     done = 0
     while done < len(X):
         stop = min(done + AT_ONCE, len(X))

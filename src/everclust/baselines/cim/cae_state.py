@@ -1,4 +1,4 @@
-"""What CAE has learnt: a flat tuple of arrays."""
+"""The state of CAE: a flat tuple of arrays."""
 
 from typing import Any, NamedTuple
 
@@ -10,18 +10,18 @@ from ..graph.graph import Graph
 from .cim import Nodes, bandwidth, bandwidth_across, grow_nodes, new_nodes
 from .search import new_scratch as new_search_scratch
 
-UNKNOWN = 2**62  # a number that is not fixed yet, and larger than any that could be
+UNKNOWN = 2**62  # stands for a number that is not known yet; larger than any real one
 
-CLOCK = record(
+SCALARS = record(
     ("n_cycle", np.int64),  # k, samples since the count began
     ("n_seen", np.int64),  # samples learnt in all
-    ("ready", np.bool_),  # is there a threshold?
-    ("n_active", np.int64),  # n_a, so many nodes are made without being asked
+    ("ready", np.bool_),  # True once there is a threshold
+    ("n_active", np.int64),  # n_a, number of nodes created without a vigilance test
     ("interval", np.int64),  # λ_div
     ("threshold", np.float64),  # V
     ("first_scale", np.float64),  # σ₀
-    ("fill_scale", np.float64),  # g, the σ of nodes made without being asked
-    ("mean_scale", np.float64),  # σ̄, of the nodes there are
+    ("fill_scale", np.float64),  # g, the σ of nodes created without a vigilance test
+    ("mean_scale", np.float64),  # σ̄, over all nodes
     ("log_determinant", np.float64),  # of exp(D), while not ready
     ("n_cut", np.int64),  # E_n, edges cut so far
     ("cut_age", np.float64),  # E_m, their mean age
@@ -36,17 +36,17 @@ class Rule(NamedTuple):
 
 
 class State(NamedTuple):
-    """The model. Arrays have room to grow."""
+    """The model. Arrays have spare room."""
 
-    clock: np.ndarray  # one row: scalars
+    scalars: np.ndarray  # one record
     nodes: Nodes
     graph: Graph
-    used: np.ndarray  # of node: the sample that it was made for or that it has won last
+    used: np.ndarray  # of node: number of the sample that created it or that it won last
     factor: np.ndarray  # see diversity.py; empty once ready
 
 
 class Scratch(NamedTuple):
-    """Working memory, made once per call of the kernel."""
+    """Working memory, allocated once per call of the kernel."""
 
     search: Any
     mean: np.ndarray  # of feature
@@ -57,24 +57,24 @@ class Scratch(NamedTuple):
 
 
 def new_state(rows: np.ndarray, n_active: int | None) -> State:
-    """A model that has seen nothing, but knows σ₀ from the first rows that it will see."""
+    """An empty model with σ₀ estimated from the first rows."""
     n_features = rows.shape[1]
     nodes = new_nodes(n_features)
     room = len(nodes.usage)
     state = State(
-        np.zeros(1, CLOCK), nodes, graphs.new_graph(), np.zeros(room, np.int64), np.zeros((room, room))
+        np.zeros(1, SCALARS), nodes, graphs.new_graph(), np.zeros(room, np.int64), np.zeros((room, room))
     )
-    clock = state.scalars
-    clock["n_active"] = UNKNOWN if n_active is None else n_active
-    clock["interval"] = UNKNOWN
-    clock["threshold"] = clock["mean_scale"] = np.nan
-    clock["first_scale"] = clock["fill_scale"] = first_bandwidth(rows)
+    scalars = state.scalars
+    scalars["n_active"] = UNKNOWN if n_active is None else n_active
+    scalars["interval"] = UNKNOWN
+    scalars["threshold"] = scalars["mean_scale"] = np.nan
+    scalars["first_scale"] = scalars["fill_scale"] = first_bandwidth(rows)
     return state
 
 
 @kernel
 def first_bandwidth(rows):
-    """σ₀ of the first rows; of a single one across its features."""
+    """σ₀ of the first rows; a single row is measured across its features."""
     n, d = rows.shape
     if n == 1:
         return bandwidth_across(rows[0])
@@ -82,7 +82,7 @@ def first_bandwidth(rows):
 
 
 def grow(state: State) -> State:
-    """The same model with more room."""
+    """Copy the model with more room."""
     graph = graphs.grow(state.graph)
     room = len(graph.first)
     used, factor = np.zeros(room, np.int64), state.factor
@@ -95,7 +95,7 @@ def grow(state: State) -> State:
 
 @jit_allocating
 def new_scratch(state):
-    """Room for the nodes there can be."""
+    """Working memory for as many nodes as the state has room for."""
     n, d = state.nodes.weight.shape
     search = new_search_scratch(state.nodes)
     return Scratch(

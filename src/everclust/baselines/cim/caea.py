@@ -16,36 +16,36 @@ from .estimator import NodesMixin
 class CAEA(NodesMixin, ClusterMixin, BaseEstimator):
     """CIM-based ART with Edge and Age: incremental clustering with a threshold estimated from a buffer.
 
-    Nodes are compared with samples by the correntropy-induced metric (CIM). The first samples become nodes;
-    how close these are to each other is the threshold from then on. A sample beyond it becomes a node,
-    another one moves the nearest node, and joins the nearest two with an edge if both are within the
-    threshold. Edges that are not renewed are cut, and now and then nodes without an edge are deleted.
-    Connected components are the clusters. Features are used as they are: scale them first if their units
-    are not comparable.
+    CAEA compares samples with nodes by the correntropy-induced metric (CIM). The first samples become nodes,
+    and their mean distance to the nearest other node is the threshold. From then on, a sample farther away
+    than the threshold becomes a node; any other sample moves the nearest node, and joins the nearest two by
+    an edge if both are within the threshold. Edges that are not renewed are cut, and nodes without edges are
+    deleted every `lambda_` samples. Connected components are the clusters. Features are used as they are:
+    scale them first if their units are not comparable.
 
     Parameters
     ----------
     lambda_ : int >= 2, default=50
-        Nodes without an edge are deleted every `lambda_` samples. Half of it, rounded up, is the number of
-        nodes in the buffer, and of the samples that a node's bandwidth is taken from.
+        Number of samples between two deletions of nodes without edges. Half of it, rounded up, is the number
+        of first nodes, and the number of samples from which a node's bandwidth is estimated.
     a_max : int >= 0, default=10
-        Age beyond which an edge is cut.
+        Age above which an edge is cut.
     cycle : {"global", "call"}, default="global"
-        Whether samples are counted, and remembered for the bandwidth, from the beginning or from the latest
-        call of `partial_fit`. With "global" it makes no difference how a stream is cut into batches; the
-        authors' program counts by calls.
+        Count samples, and keep them for the bandwidth, from the start of the stream ("global") or from the
+        latest call of `partial_fit` ("call"). With "global", the result does not depend on how a stream is
+        cut into batches; the authors' program counts per call.
     reference_quirks : bool, default=False
-        Take ``lambda_ / 2`` as it is. If `lambda_` is odd, no number of nodes equals it, so that there is
-        never a threshold: no further node and no edge is made. Many results published for CAEA are of this
-        kind. The bandwidth of a single sample is taken across its features.
+        Do not round ``lambda_ / 2``. If `lambda_` is odd, the number of nodes never equals it, so there is
+        never a threshold, and no further node and no edge is created. Many results published for CAEA are of
+        this kind. The bandwidth of a single sample is computed across its features.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
         Cluster of each training sample, after `fit` only.
     n_clusters_, n_nodes_ : int
-        Number of clusters and of nodes. Both may be 0, as all nodes can be deleted at once; then every
-        sample is in cluster 0.
+        Number of clusters and of nodes. Both are 0 if all nodes were deleted; then every sample is in
+        cluster 0.
     prototypes_ : ndarray of shape (n_nodes_, n_features_in_)
         Positions of the nodes, in order of creation.
     scales_, usage_ : ndarray of shape (n_nodes_,)
@@ -53,10 +53,10 @@ class CAEA(NodesMixin, ClusterMixin, BaseEstimator):
     edges_ : ndarray of shape (m, 2)
         Pairs of nodes joined by an edge.
     node_labels_ : ndarray of shape (n_nodes_,)
-        Cluster of each node. Clusters are numbered by their oldest nodes; after `fit`, those that win samples
-        come first.
+        Cluster of each node. Clusters are numbered by their oldest nodes; after `fit`, clusters that win
+        samples come first.
     threshold_ : float
-        CIM beyond which a sample becomes a node; NaN while there is no such threshold.
+        CIM above which a sample becomes a node; NaN before there is a threshold.
     n_samples_seen_, n_features_in_ : int
         Number of samples learnt, number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -64,8 +64,9 @@ class CAEA(NodesMixin, ClusterMixin, BaseEstimator):
 
     Notes
     -----
-    Parameters other than `cycle` are read when learning begins. The scores published for CAEA by the authors
-    of IDAT (arXiv:2511.17983) are those of the nearest nodes, not of the clusters: see `predict_nodes`.
+    Parameters other than `cycle` take effect when learning begins. The scores that the IDAT paper
+    (arXiv:2511.17983) reports for CAEA are those of the nearest nodes, not of the clusters: see
+    `predict_nodes`.
 
     References
     ----------
@@ -111,6 +112,6 @@ class CAEA(NodesMixin, ClusterMixin, BaseEstimator):
             self._rule = make_rule(int(self.lambda_), int(self.a_max), bool(self.reference_quirks))
             self._state = new_state(X.shape[1], self._rule)
         if self.cycle == "call":
-            self._state.clock["n_cycle"] = 0
+            self._state.scalars["n_cycle"] = 0
         for state in learn(self._state, X, self._rule):
             self._state = state

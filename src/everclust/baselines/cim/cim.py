@@ -1,4 +1,4 @@
-"""The correntropy-induced metric (CIM), its bandwidth, and nodes that are compared by it."""
+"""The correntropy-induced metric (CIM), its bandwidth, and the nodes of CAE and CAEA."""
 
 import math
 from typing import NamedTuple
@@ -11,9 +11,9 @@ from ...jit.quantiles import hazen
 from ..graph import graph as graphs
 from ..graph.prototypes import new_blocks, put
 
-FLAT = 1e-6  # stands for the standard deviation of a feature that does not vary
-SMALLEST = 1e-300  # bandwidth; its reciprocal is still a number
-NEIGHBOUR = 10  # a neighbour of the winner moves so many times less than it would as the winner
+FLAT = 1e-6  # replaces the standard deviation of a constant feature
+SMALLEST = 1e-300  # smallest bandwidth whose reciprocal is finite
+NEIGHBOUR = 10  # a neighbour of the winner moves this many times less than the winner would
 
 
 @jit
@@ -35,7 +35,7 @@ def silverman(n, d):
 
 @jit
 def deviation(square_sum, n):
-    """Sample standard deviation, or FLAT if there is none."""
+    """Sample standard deviation, or FLAT if it is 0."""
     spread = math.sqrt(square_sum / (n - 1.0)) if n > 1 else 0.0
     return spread if spread > 0.0 else FLAT
 
@@ -62,7 +62,7 @@ def bandwidth(points, rows, mean, spread):  # INOUT mean, spread
 
 @jit
 def bandwidth_across(x):
-    """σ of a single row as MATLAB has it: its `std` of a row is taken across the features."""
+    """σ of a single row as in MATLAB, whose `std` of a row vector is taken across the features."""
     total, d = 0.0, x.shape[0]
     for value in x:
         total += value
@@ -73,16 +73,16 @@ def bandwidth_across(x):
 
 
 class Nodes(NamedTuple):
-    """Nodes in order of creation, as many as the graph has. Arrays have room for more."""
+    """Nodes in order of creation, as many as the graph has. Arrays have spare room."""
 
     weight: np.ndarray  # w_k
-    lanes: np.ndarray  # the same 64 abreast, for the search (see prototypes.py)
+    lanes: np.ndarray  # the same in blocks of 64, for the search (see prototypes.py)
     usage: np.ndarray  # M_k
     scale: np.ndarray  # σ_k
 
 
 def new_nodes(n_features: int, room: int = LANES) -> Nodes:
-    """No nodes, and room for so many, a multiple of 64."""
+    """No nodes, with room for this many, a multiple of 64."""
     return Nodes(
         weight=np.zeros((room, n_features)),
         lanes=new_blocks(n_features, room),
@@ -92,7 +92,7 @@ def new_nodes(n_features: int, room: int = LANES) -> Nodes:
 
 
 def grow_nodes(nodes: Nodes, room: int) -> Nodes:
-    """The same nodes with more room."""
+    """Copy the nodes with more room."""
     bigger = new_nodes(nodes.weight.shape[1], room)
     for old, new in zip(nodes, bigger, strict=True):
         new[: len(old)] = old
@@ -101,7 +101,7 @@ def grow_nodes(nodes: Nodes, room: int) -> Nodes:
 
 @jit
 def add(nodes, graph, x, scale):  # INOUT nodes, graph
-    """A new node at x, without edges."""
+    """Add a node at x without edges."""
     k = graphs.add_node(graph)
     copy_row(nodes.weight[k], x)
     nodes.usage[k] = 1
@@ -121,7 +121,7 @@ def pull(nodes, k, x, divisor):  # INOUT nodes.weight, nodes.lanes
 
 @jit
 def pull_neighbours(nodes, graph, k, x):  # INOUT nodes.weight, nodes.lanes
-    """Every neighbour n of node k: w_n += (x − w_n)/(10 M_n)."""
+    """w_n += (x − w_n)/(10 M_n) for every neighbour n of node k."""
     h = graph.first[k]
     while h != graphs.NONE:
         neighbour = graph.end[h]
@@ -131,7 +131,7 @@ def pull_neighbours(nodes, graph, k, x):  # INOUT nodes.weight, nodes.lanes
 
 @jit
 def mean_scale(nodes, n):
-    """σ̄, the mean of σ_k; NaN when there is no node."""
+    """σ̄, the mean of σ_k; NaN if there is no node."""
     total = 0.0
     for k in range(n):
         total += nodes.scale[k]
@@ -155,7 +155,7 @@ def drop_isolated(nodes, graph, keep):  # INOUT nodes, graph, keep
 
 @jit
 def move(nodes, k, to):  # INOUT nodes
-    """Node k becomes node `to`."""
+    """Copy node k to index `to`."""
     copy_row(nodes.weight[to], nodes.weight[k])
     nodes.usage[to] = nodes.usage[k]
     nodes.scale[to] = nodes.scale[k]

@@ -1,10 +1,10 @@
-"""How different nodes are from each other: the determinant of their similarities, one node at a time.
+"""Diversity of the nodes: the determinant of their similarity matrix, updated node by node.
 
 The matrix is exp(D) with D_ij = 1 − CIM(w_i, w_j; σ₀), so that exp(D) = e·S with S_ij = exp(−CIM). CIM is
 the root of a conditionally negative definite function, hence S is positive definite (Schoenberg), with a
 unit diagonal: its Cholesky factor grows by a row with each node, at O(K²) instead of the O(K³) of a new
-determinant. Nodes that coincide make the determinant 0 for good; a decomposition from scratch has
-rounding errors of either sign there.
+determinant. Duplicate nodes make the determinant 0 for good; a decomposition from scratch has rounding
+errors of either sign there.
 """
 
 import math
@@ -14,7 +14,7 @@ import numpy as np
 from ...jit.compile import COARSE, jit
 from .cim import cim
 
-COINCIDING = 1e-10  # a pivot below it is 0: as CIM is the root of rounded numbers, others are above 1e-9
+COINCIDING = 1e-10  # smaller pivots count as 0; those of distinct nodes are above 1e-9
 
 
 def _dot(a, b, n):
@@ -39,7 +39,7 @@ def eliminate(factor, i, similarity):  # INOUT factor
 
 @jit
 def add_row(nodes, k, scale, factor, similarity):  # INOUT factor, similarity
-    """Logarithm of what node k multiplies the determinant of exp(D) by; all nodes before it must be there."""
+    """Add node k, the next one; returns the log of the factor by which the determinant of exp(D) changes."""
     for i in range(k):
         similarity[i] = math.exp(-cim(nodes.weight[k], nodes.weight[i], scale))
     pivot = eliminate(factor, k, similarity)

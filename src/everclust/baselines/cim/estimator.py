@@ -1,6 +1,6 @@
-"""What a model of nodes compared by CIM tells the world: nodes to clusters, samples to clusters.
+"""Mixin of CAE and CAEA: prediction by CIM, and fitted attributes.
 
-`state` is the State of either algorithm: both have nodes, a graph and a clock with a mean bandwidth.
+`state` is the State of either algorithm: both have nodes, a graph, and scalars with a mean bandwidth.
 """
 
 from typing import Any
@@ -15,7 +15,7 @@ from .search import assign
 
 
 def winners(state: Any, X: np.ndarray) -> np.ndarray:
-    """Nearest node of every row by CIM with the mean bandwidth; 0 when there is no node."""
+    """Nearest node of each row by CIM with the mean bandwidth; 0 if there is no node."""
     winner, n_nodes = np.zeros(len(X), np.int64), size_of(state.graph).n_nodes
     if n_nodes:
         assign(state.nodes, n_nodes, X, state.scalars["mean_scale"][0], winner)
@@ -23,18 +23,18 @@ def winners(state: Any, X: np.ndarray) -> np.ndarray:
 
 
 def winners_first(component: np.ndarray, winner: np.ndarray) -> np.ndarray:
-    """The components numbered anew: those that win samples before the others."""
+    """Renumber the components: those that win samples come first."""
     wins = np.isin(component, component[winner]) if len(component) else component
     return number_clusters(component, np.argsort(~wins, kind="stable"))
 
 
 class NodesMixin(GraphMixin):
-    """A graph of nodes with a bandwidth each. After `fit`, clusters that win samples are numbered first."""
+    """A graph of nodes, each with a bandwidth. After `fit`, clusters that win samples come first."""
 
     _of_fit = ("labels_", "_numbers")
 
     def predict_nodes(self, X: Any) -> np.ndarray:
-        """Nearest node of each row: a finer partition than the clusters. The model is not changed.
+        """Nearest node of each row: a finer partition than the clusters. Does not change the model.
 
         Parameters
         ----------
@@ -43,11 +43,11 @@ class NodesMixin(GraphMixin):
         Returns
         -------
         nodes : ndarray of shape (n_samples,)
-            Rows of `prototypes_`; 0 when there is no node.
+            Rows of `prototypes_`; 0 if there is no node.
         """
         return self._nearest(rows_to_predict(self, X))
 
-    def _settle(self, winner: np.ndarray) -> None:
+    def _number_after_fit(self, winner: np.ndarray) -> None:
         self._numbers = winners_first(self.node_labels_, winner)
 
     def _nearest(self, X: np.ndarray) -> np.ndarray:
@@ -59,8 +59,8 @@ class NodesMixin(GraphMixin):
 
     @property
     def threshold_(self) -> float:
-        """CIM beyond which a sample becomes a node; NaN while there is no such threshold."""
-        return self._fitted().clock["threshold"][0].item()
+        """CIM above which a sample becomes a node; NaN before there is a threshold."""
+        return self._fitted().scalars["threshold"][0].item()
 
     @property
     def prototypes_(self) -> np.ndarray:
@@ -69,7 +69,7 @@ class NodesMixin(GraphMixin):
 
     @property
     def usage_(self) -> np.ndarray:
-        """Number of samples that made or moved each node as the nearest."""
+        """Number of samples that each node has won, its first one included."""
         return self._nodes("usage")
 
     @property

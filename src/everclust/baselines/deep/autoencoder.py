@@ -17,30 +17,30 @@ if TYPE_CHECKING:
 
     Network = list[tuple[torch.Tensor, torch.Tensor]]
 
-CHUNK = 4096  # rows that go through a network at once: about 200 MB while it is trained
+CHUNK = 4096  # rows per forward pass: about 200 MB in training
 
 
 class Autoencoder(NamedTuple):
-    """Rows to codes, and codes to rows."""
+    """Encoder and decoder."""
 
     encoder: Network
     decoder: Network
 
 
 class Pretraining(NamedTuple):
-    """How an autoencoder is trained before there are clusters."""
+    """Parameters of the pretraining, before there are clusters."""
 
     epochs: int
     batch_size: int
     learning_rate: float
     patience: int | None = None
-    """Epochs without improvement after which it ends; None: it never does."""
+    """Epochs without improvement after which it stops; None to never stop early."""
     min_improvement: float = 0.0
     min_epochs: int = 0
 
 
 def new_network(sizes: Sequence[int], generator: torch.Generator, device: torch.device) -> Network:
-    """Fully connected layers of these sizes, initialised as PyTorch's `Linear` is: U(±1/√inputs)."""
+    """Fully connected layers of these sizes, initialised like PyTorch's `Linear`: U(±1/√inputs)."""
     torch = import_torch()
     network = []
     for n_in, n_out in pairwise(sizes):
@@ -54,14 +54,14 @@ def new_network(sizes: Sequence[int], generator: torch.Generator, device: torch.
 def new_autoencoder(
     n_features: int, inner: Sequence[int], generator: torch.Generator, device: torch.device
 ) -> Autoencoder:
-    """An autoencoder whose encoder has these inner sizes, the last being that of the code, and mirrored."""
+    """An autoencoder with these encoder layers, the last of which is the code; the decoder mirrors them."""
     sizes = [n_features, *inner]
     encoder = new_network(sizes, generator, device)
     return Autoencoder(encoder, new_network(sizes[::-1], generator, device))
 
 
 def passed_through(network: Network, rows: torch.Tensor) -> torch.Tensor:
-    """What the network makes of the rows: ReLU after every layer but the last."""
+    """Forward pass: ReLU after every layer but the last."""
     torch = import_torch()
     *hidden, last = network
     for weight, bias in hidden:
@@ -70,7 +70,7 @@ def passed_through(network: Network, rows: torch.Tensor) -> torch.Tensor:
 
 
 def in_chunks(function: Callable[[torch.Tensor], torch.Tensor], rows: torch.Tensor) -> torch.Tensor:
-    """What the function makes of the rows, without gradient and in little memory."""
+    """Apply a function to the rows in chunks, without gradient."""
     torch = import_torch()
     with torch.no_grad():
         return torch.cat([function(part) for part in rows.split(CHUNK)])
@@ -82,7 +82,7 @@ def encoded(encoder: Network, X: torch.Tensor) -> torch.Tensor:
 
 
 def optimiser(tensors: Iterable[torch.Tensor], learning_rate: float) -> Any:
-    """Adam for these tensors. In one kernel it takes a quarter of the time."""
+    """Adam for these tensors, fused into one kernel: four times faster."""
     return import_torch().optim.Adam(list(tensors), lr=learning_rate, fused=True)
 
 
@@ -110,9 +110,9 @@ def pretraining(
 def _epoch(
     autoencoder: Autoencoder, X: torch.Tensor, batch_size: int, adam: Any, generator: torch.Generator
 ) -> float:
-    """One step for each batch of the shuffled rows; the mean squared error over all of them."""
+    """One step per batch of the shuffled rows; returns the mean squared error over all rows."""
     torch = import_torch()
-    total = torch.zeros((), device=X.device)  # read once per epoch: each look makes a GPU wait
+    total = torch.zeros((), device=X.device)  # read once per epoch: every read synchronises the GPU
     for chosen in torch.randperm(len(X), generator=generator).to(X.device).split(batch_size):
         rows = X[chosen]
         error = reconstruction_error(autoencoder, rows)
@@ -130,7 +130,7 @@ def reconstruction_error(autoencoder: Autoencoder, rows: torch.Tensor) -> torch.
 
 
 def refuse_divergence(loss: float) -> None:
-    """End a training that has left the numbers."""
+    """Raise an error if the loss is not finite."""
     if not math.isfinite(loss):
         raise ValueError(
             f"The training diverged: its loss is {loss}; bring the features to moderate ranges or use a "
@@ -141,20 +141,20 @@ def refuse_divergence(loss: float) -> None:
 def pretrained(
     X: torch.Tensor, inner: Sequence[int], plan: Pretraining, generator: torch.Generator, *, bar: str | None
 ) -> tuple[Autoencoder, np.ndarray]:
-    """A new autoencoder that was trained on the rows, and its mean squared error per epoch."""
+    """A new autoencoder trained on the rows, and its mean squared error per epoch."""
     autoencoder = new_autoencoder(X.shape[1], inner, generator, X.device)
     stage = pretraining(autoencoder, X, plan, generator)
     return autoencoder, watched(stage, plan.epochs, ("reconstruction",), bar=bar)[0]
 
 
 def arrays_of(network: Network) -> list[tuple[np.ndarray, np.ndarray]]:
-    """The network as arrays, which can be pickled here and read on a machine without a GPU."""
+    """The network as arrays, which can be pickled and loaded on a machine without a GPU."""
     refuse_divergence(sum(float(tensor.detach().sum()) for tensor in tensors_of(network)))
     return [(to_array(weight), to_array(bias)) for weight, bias in network]
 
 
 def codes_of(layers: list[tuple[np.ndarray, np.ndarray]], X: np.ndarray, device: str) -> torch.Tensor:
-    """Codes of rows by an encoder that was kept as arrays."""
+    """Codes of rows, by an encoder stored as arrays."""
     place = device_called(device)
     tensor = import_torch().tensor
     encoder = [(tensor(weight, device=place), tensor(bias, device=place)) for weight, bias in layers]

@@ -1,4 +1,4 @@
-"""First centres of clusters, from a BIRCH tree."""
+"""Initial centres of clusters, from a BIRCH tree."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ def _tree(codes: np.ndarray, threshold: float) -> Birch:
 
 
 def _merged(tree: Birch, codes: np.ndarray, n_clusters: int) -> np.ndarray:
-    """Means of the codes in the groups to which agglomeration merges the subclusters."""
+    """Means of the codes in groups of subclusters that agglomerative clustering merges."""
     labels = tree.set_params(n_clusters=n_clusters).partial_fit(None).predict(codes)
     return np.array([codes[labels == label].mean(axis=0) for label in np.unique(labels)])
 
 
 def birch(codes: np.ndarray, n_clusters: int) -> np.ndarray:
-    """As many centres as clusters: the subclusters at a fixed threshold, merged by agglomeration."""
+    """n_clusters centres: the subclusters at a fixed threshold, merged by agglomerative clustering."""
     tree = _tree(codes, THRESHOLD)
     n_found = len(tree.subcluster_centers_)
     if n_found < n_clusters:
@@ -36,14 +36,15 @@ def birch(codes: np.ndarray, n_clusters: int) -> np.ndarray:
 
 
 def adaptive_birch(codes: np.ndarray, n_clusters: int) -> np.ndarray:
-    """Between n_clusters and 2 n_clusters - 1 centres: all subclusters, at the first threshold that gives
-    so many. It is doubled or halved until one is too low and another too high, then bisected.
+    """n_clusters to 2 n_clusters - 1 centres: all subclusters, at the first threshold that gives that many.
+
+    The threshold is doubled or halved until it is bracketed, then bisected.
     """
     n_found = len(np.unique(codes, axis=0))
     if n_found < n_clusters:
         raise ValueError(_too_alike(n_found, n_clusters))
     too_low, too_high, threshold = 0.0, math.inf, THRESHOLD
-    fine_tree = None  # the coarsest one seen that is too fine
+    fine_tree = None  # the coarsest tree so far that is too fine
     for _ in range(MOST_FITS):
         tree = _tree(codes, threshold)
         n_found = len(tree.subcluster_centers_)
@@ -56,7 +57,7 @@ def adaptive_birch(codes: np.ndarray, n_clusters: int) -> np.ndarray:
         threshold = _between(too_low, too_high, threshold)
     if fine_tree is None:
         raise ValueError(_too_alike(n_found, n_clusters))
-    # No threshold is right, as many codes are alike: merge what there is, as `birch` does.
+    # No threshold fits, because many codes are equal: merge the subclusters, as `birch` does.
     return _merged(fine_tree, codes, n_clusters)
 
 

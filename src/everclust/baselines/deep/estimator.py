@@ -1,4 +1,4 @@
-"""What the deep algorithms share as estimators: parameters, stages, and the way from rows to clusters."""
+"""Mixin of TableDC and G-CEALS: parameter checks, training stages, prediction."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SHARED_CONSTRAINTS: dict[str, list[Any]] = {
 
 
 def inner_sizes(estimator: Any) -> tuple[int, ...]:
-    """Sizes of the encoder's layers behind the features."""
+    """Sizes of the encoder's layers after the input."""
     sizes = (*estimator.hidden_layers, estimator.n_latent)
     if not all(AT_LEAST_1.is_satisfied_by(size) for size in sizes):
         raise ValueError(f"hidden_layers must be positive integers, but are {estimator.hidden_layers!r}.")
@@ -45,21 +45,21 @@ def inner_sizes(estimator: Any) -> tuple[int, ...]:
 
 
 def refuse_few_rows(X: np.ndarray, n_clusters: int) -> None:
-    """There must be a row for each cluster."""
+    """Raise an error if there are fewer rows than clusters."""
     if len(X) < n_clusters:
         raise ValueError(f"n_samples={len(X)} should be >= n_clusters={n_clusters}; ask for fewer clusters.")
 
 
-def used_first(labels: np.ndarray, n_event_centres: int) -> np.ndarray:
-    """Indices of the centres: those that win rows, then the others, each in their old order."""
-    return np.argsort(np.bincount(labels, minlength=n_event_centres) == 0, kind="stable")
+def used_first(labels: np.ndarray, n_centres: int) -> np.ndarray:
+    """Indices of the centres: first those that win rows, then the others, each in their old order."""
+    return np.argsort(np.bincount(labels, minlength=n_centres) == 0, kind="stable")
 
 
 class DeepMixin:
-    """Rows have codes, codes are more or less close to centres, and the closest centre is the cluster.
+    """Estimators that encode the rows and assign each code to the closest centre.
 
-    An estimator with it has `_train(X)`, which leaves an encoder and the arrays named in `_of_centres`, with
-    a row for each centre; and `_closeness(X)`, how close each row is to each centre.
+    A subclass has `_train(X)`, which sets an encoder and the arrays named in `_of_centres`, with a row for
+    each centre; and `_closeness(X)`, the closeness of each row to each centre.
     """
 
     _of_centres: ClassVar[tuple[str, ...]]
@@ -73,7 +73,7 @@ class DeepMixin:
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Train the autoencoder, find centres among the codes, train both.
+        """Train the autoencoder, find centres among the codes, then train both jointly.
 
         Parameters
         ----------
@@ -98,7 +98,7 @@ class DeepMixin:
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Cluster of each row: the centre closest to its code. The model is not changed.
+        """Cluster of each row: the centre closest to its code. Does not change the model.
 
         Parameters
         ----------
@@ -124,7 +124,7 @@ class DeepMixin:
         return to_array(self._codes(rows_to_predict(self, X)))
 
     def _scaled(self, X: np.ndarray) -> np.ndarray:
-        """The rows as the network is given them."""
+        """The rows as the network receives them."""
         return X
 
     def _codes(self, X: np.ndarray) -> torch.Tensor:
@@ -133,14 +133,14 @@ class DeepMixin:
     def _pretrained(
         self, X: torch.Tensor, plan: Pretraining, generator: torch.Generator
     ) -> tuple[Autoencoder, np.ndarray]:
-        """An autoencoder of the rows, and their codes."""
+        """An autoencoder trained on the rows, and their codes."""
         autoencoder, self.pretraining_losses_ = pretrained(
             X, inner_sizes(self), plan, generator, bar="pretraining" if self.progress else None
         )
         return autoencoder, to_array(encoded(autoencoder.encoder, X)).astype(float)
 
     def _train_jointly(self, epochs: Iterator[tuple[float, float]]) -> None:
-        """Run the joint training, which yields both parts of the loss."""
+        """Run the joint training and record both parts of the loss."""
         self.reconstruction_losses_, self.clustering_losses_ = watched(
             epochs,
             self.training_epochs,

@@ -1,4 +1,4 @@
-"""G-CEALS as a scikit-learn estimator: validation, the stages in their order, fitted attributes."""
+"""G-CEALS as a scikit-learn estimator: validation, training stages, fitted attributes."""
 
 from __future__ import annotations
 
@@ -22,47 +22,46 @@ if TYPE_CHECKING:
 class GCEALS(DeepMixin, ClusterMixin, BaseEstimator):
     """Deep clustering of tables by weighted Gaussian clusters in the code of an autoencoder.
 
-    Gaussian Cluster Embedding in Autoencoder Latent Space: an autoencoder is trained; k-means finds
-    centroids among its codes; then network, centroids and variances are trained together with a small
-    softmax head that has to match the weighted memberships of the codes. The training ends early when a
-    cluster is about to vanish, which on small sets it often is. Needs PyTorch:
-    ``pip install 'everclust[deep]'``.
+    Gaussian Cluster Embedding in Autoencoder Latent Space: G-CEALS trains an autoencoder and finds centroids
+    among its codes by k-means; then it trains network, centroids and variances together with a small softmax
+    head that has to match the weighted memberships of the codes. Training stops early when a cluster is about
+    to vanish, which is common on small data sets. Needs PyTorch: ``pip install 'everclust[deep]'``.
 
-    The publication speaks of a Gaussian mixture; here as in the authors' code a membership is the softmax of
-    negative Mahalanobis distances, with neither densities nor determinants.
+    The publication describes a Gaussian mixture; here, as in the authors' code, a membership is the softmax
+    of negative Mahalanobis distances, without densities or determinants.
 
     Parameters
     ----------
     n_clusters : int, default=8
         Number of clusters.
     standardize : bool, default=True
-        Bring every feature to mean 0 and standard deviation 1 first, as the authors' code does.
+        Scale each feature to mean 0 and standard deviation 1 first, as the authors' code does.
     hidden_layers : sequence of int, default=(500, 500, 2000)
         Sizes of the encoder's hidden layers; the decoder has the same in reverse.
     n_latent : int, default=10
         Size of the code.
     pretraining_epochs : int, default=1000
-        Passes over the rows before there are clusters.
+        Epochs of the pretraining, before there are clusters.
     batch_size : int, default=256
-        Rows per step of the pretraining; afterwards, the most in a batch that has as many rows from every
-        cluster of k-means.
+        Rows per step of the pretraining; in the joint training, the largest size of a batch with equally many
+        rows from each k-means cluster.
     training_epochs : int, default=1000
-        Steps of the joint training, at most, each on one batch.
+        Largest number of steps of the joint training, each on one batch.
     update_interval : int, default=1
-        The weights of the clusters are computed anew every so many steps.
+        Number of steps between two updates of the cluster weights.
     gamma : float, default=0.1
         Weight of the clustering loss against the reconstruction error.
     stop_factor : float, default=0.1
-        The training ends when a cluster's weight is not above this part of its fair share, 1 / n_clusters.
+        Training stops when a cluster's weight is at most this fraction of 1 / n_clusters.
     learning_rate : float, default=0.001
-        Of both trainings.
+        Learning rate of both trainings.
     device : {"auto", "cpu", "cuda"}, default="auto"
-        Where to compute; "auto" is the GPU where there is one.
+        Where to compute; "auto" uses a GPU if there is one.
     progress : bool, default=False
         Show a progress bar for each stage on stderr (needs ``pip install 'everclust[progress]'``).
     random_state : int, RandomState instance or None, default=None
-        Draws the first weights, the batches and the first centroids. An integer gives the same result again
-        on the same machine with the same number of threads.
+        Draws the initial weights, the batches and the initial centroids. An integer makes results
+        reproducible on the same machine with the same number of threads.
 
     Attributes
     ----------
@@ -73,11 +72,11 @@ class GCEALS(DeepMixin, ClusterMixin, BaseEstimator):
     n_nodes_ : int
         Number of centroids. Those that win no training sample come last.
     centroids_, variances_ : ndarray of shape (n_nodes_, n_latent)
-        Centroids of the clusters in the space of the codes, and their variances.
+        Centroids of the clusters in the latent space, and their variances.
     weights_ : ndarray of shape (n_nodes_,)
         Mean membership of the training samples in each cluster.
     scaler_ : StandardScaler or None
-        What standardises the features.
+        Scaler of the features.
     encoder_ : list of (ndarray, ndarray)
         Weight and bias of each layer that leads to the code.
     pretraining_losses_ : ndarray of shape (pretraining_epochs,)
@@ -87,7 +86,7 @@ class GCEALS(DeepMixin, ClusterMixin, BaseEstimator):
     stop_epoch_ : int
         Number of steps of the joint training.
     stop_reason_ : {"epochs", "vanishing cluster", "diverged"}
-        Why there were no more.
+        Why the joint training ended.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -171,7 +170,7 @@ class GCEALS(DeepMixin, ClusterMixin, BaseEstimator):
         return to_array(self._closeness(rows_to_predict(self, X)))
 
     def _train(self, X: np.ndarray) -> None:
-        """All stages, in their order."""
+        """Run all training stages."""
         self.scaler_ = StandardScaler().fit(X) if self.standardize else None
         rows = to_tensor(self._scaled(X), device_called(self.device))
         seed = seed_from(self.random_state)

@@ -1,4 +1,4 @@
-"""How G-CEALS goes on after the pretraining: weighted Gaussian clusters that a softmax head has to match."""
+"""Joint training of G-CEALS: weighted Gaussian clusters that a softmax head has to match."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
     from .autoencoder import Network
 
-CLOSE = 1e-12  # added under the root, whose slope at 0 is infinite
-UNIT = math.log(math.e - 1)  # softplus of it is 1
+CLOSE = 1e-12  # added under the root, whose gradient at 0 is infinite
+UNIT = math.log(math.e - 1)  # softplus(UNIT) = 1
 
 
 @dataclass
 class Mixture:
-    """The clusters and what is trained with them."""
+    """The clusters and the softmax head."""
 
     centroids: torch.Tensor
     spreads: torch.Tensor  # softplus makes them variances
@@ -38,7 +38,7 @@ class Mixture:
 
 
 class Tuning(NamedTuple):
-    """How the clusters are trained."""
+    """Parameters of the joint training."""
 
     epochs: int
     update_interval: int
@@ -65,12 +65,12 @@ def memberships(codes: torch.Tensor, centroids: torch.Tensor, variances: torch.T
 
 
 def is_vanishing(weights: torch.Tensor, stop_factor: float) -> bool:
-    """Is a cluster about to lose all its weight?"""
+    """True if a cluster is about to lose all its weight."""
     return float(weights.min()) <= stop_factor / len(weights)
 
 
 def shares(sizes: list[int], batch_size: int) -> list[int]:
-    """Rows that groups of these sizes, the largest last, give to a batch: all as many, the last the rest."""
+    """Rows per group in a batch: equal numbers, and the rest for the last and largest group."""
     total = min(batch_size, len(sizes) * sizes[0])
     equal = total // len(sizes)
     return [*[equal] * (len(sizes) - 1), total - equal * (len(sizes) - 1)]
@@ -94,7 +94,7 @@ def loss_parts(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Reconstruction error, and cross entropy of the head against T_ij = w_j p_ij.
 
-    The gradient goes through the target too: nothing else moves the centroids and variances.
+    The gradient flows through the target too: only this trains the centroids and variances.
     """
     functional = import_torch().nn.functional
     codes = passed_through(autoencoder.encoder, rows)
@@ -112,7 +112,7 @@ def fine_tuning(
     adam: Any,
     plan: Tuning,
 ) -> Iterator[tuple[float, float]]:
-    """One step per epoch on one balanced batch, yielding both parts of the loss before it."""
+    """One step per epoch on one balanced batch; yields both parts of the loss before the step."""
     for epoch in range(plan.epochs):
         if epoch > 0 and epoch % plan.update_interval == 0:
             mixture.weights = mean_memberships(autoencoder, mixture, X)

@@ -1,4 +1,4 @@
-"""What the deep algorithms need around their training: PyTorch, a device, a seed, a progress bar."""
+"""Around the training of the deep baselines: PyTorch, device, seed, progress bar."""
 
 from __future__ import annotations
 
@@ -9,21 +9,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ...optional import require
-
 if TYPE_CHECKING:
     import torch
 
-LARGEST = 1e18  # of the values given to a network: the squares of larger ones would leave float32
+LARGEST = 1e18  # input of a network: squares of larger values overflow float32
 
 
 def import_torch() -> Any:
-    """PyTorch, or an error that says how to get it."""
-    return require("torch", extra="deep", purpose="TableDC and GCEALS")
+    """Import PyTorch, or raise an error that says how to install it."""
+    try:
+        import torch
+    except ImportError:
+        raise ImportError("TableDC and GCEALS need PyTorch: pip install 'everclust[deep]'") from None
+    return torch
 
 
 def device_called(name: str) -> torch.device:
-    """The device called "cpu" or "cuda"; "auto" is the GPU where there is one."""
+    """The device "cpu" or "cuda"; "auto" is the GPU if there is one."""
     torch = import_torch()
     has_gpu = torch.cuda.is_available()
     if name == "cuda" and not has_gpu:
@@ -35,14 +37,14 @@ def device_called(name: str) -> torch.device:
 
 
 def seed_from(random_state: Any) -> int:
-    """The seed of a run: an integer is the seed itself, anything else draws one."""
+    """The seed of a run: an integer itself, otherwise one drawn from the random state."""
     if isinstance(random_state, Integral):
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 def generator_from(seed: int) -> torch.Generator:
-    """A source of random numbers of our own. It is the CPU's, so that they are the same on every device."""
+    """A separate random generator, on the CPU so that its numbers are the same for every device."""
     return import_torch().Generator().manual_seed(seed)
 
 
@@ -58,16 +60,16 @@ def to_tensor(X: np.ndarray, device: torch.device) -> torch.Tensor:
 
 
 def to_array(tensor: torch.Tensor) -> np.ndarray:
-    """A copy of the tensor that lives without PyTorch and its device."""
+    """Copy a tensor to a NumPy array."""
     return np.array(tensor.detach().cpu().numpy())
 
 
 def watched(
     epochs: Iterator[tuple[float, ...]], n_epochs: int, names: tuple[str, ...], *, bar: str | None
 ) -> np.ndarray:
-    """Run a stage of the training to its end: its losses, a row for each name and a column for each epoch.
+    """Run a training stage; returns its losses, a row per name and a column per epoch.
 
-    With the name of a progress bar, that is shown.
+    Shows a progress bar if it has a name.
     """
     history = list(epochs if bar is None else _with_bar(epochs, n_epochs, names, bar))
     return np.array(history).reshape(-1, len(names)).T
@@ -76,7 +78,10 @@ def watched(
 def _with_bar(
     epochs: Iterator[tuple[float, ...]], n_epochs: int, names: tuple[str, ...], title: str
 ) -> Iterator[tuple[float, ...]]:
-    tqdm = require("tqdm", extra="progress", purpose="progress bars").tqdm
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        raise ImportError("progress=True needs tqdm: pip install 'everclust[progress]'") from None
     with tqdm(total=n_epochs, desc=title, unit=" epochs") as bar:
         for losses in epochs:
             shown = {name: f"{loss:.4g}" for name, loss in zip(names, losses, strict=True)}

@@ -1,4 +1,4 @@
-"""TableDC as a scikit-learn estimator: validation, the stages in their order, fitted attributes."""
+"""TableDC as a scikit-learn estimator: validation, training stages, fitted attributes."""
 
 from __future__ import annotations
 
@@ -31,42 +31,42 @@ _FIRST_CENTRES = {"adaptive_birch": adaptive_birch, "birch": birch}
 class TableDC(DeepMixin, ClusterMixin, BaseEstimator):
     """Deep clustering of tables by heavy-tailed similarities in the code of an autoencoder.
 
-    An autoencoder is trained; BIRCH finds centres among its codes; then network and centres are trained
-    together to rebuild the rows and to sharpen the assignments. Each row belongs to the nearest centre of
-    its code. The defaults are those of the comparison with IDAT; `everclust.baselines.tabledc.AUTHORS` holds
-    the parameters of the authors' own code. Features are used as they are: scale them first if their units
-    are not comparable. Needs PyTorch: ``pip install 'everclust[deep]'``.
+    TableDC trains an autoencoder and finds centres among its codes by BIRCH; then it trains network and
+    centres together to reconstruct the rows and to sharpen the assignments. Each row belongs to the centre
+    nearest to its code. The defaults are those of the IDAT paper; `everclust.baselines.deep.tabledc.AUTHORS`
+    holds the parameters of the authors' own code. Features are used as they are: scale them first if their
+    units are not comparable. Needs PyTorch: ``pip install 'everclust[deep]'``.
 
-    The publication speaks of a Mahalanobis distance; here as in the authors' code its covariance is a
+    The publication describes a Mahalanobis distance; here, as in the authors' code, its covariance is a
     constant times the identity, which makes it a scaled Euclidean distance.
 
     Parameters
     ----------
     n_clusters : int, default=8
-        Number of clusters looked for, k.
+        Number of clusters to find, k.
     init : {"adaptive_birch", "birch"}, default="adaptive_birch"
-        The first centres. "adaptive_birch" takes all subclusters of BIRCH at a threshold that gives at
-        least k and fewer than 2k of them, so that more than k clusters may be found. "birch" takes the
-        threshold 0.5 and merges the subclusters to k; an error tells when there are fewer.
+        The initial centres. "adaptive_birch" uses all subclusters of BIRCH at a threshold that gives at
+        least k and fewer than 2k of them, so it may find more than k clusters. "birch" uses the threshold
+        0.5 and merges the subclusters to k; it raises an error if there are fewer.
     hidden_layers : sequence of int, default=(500, 500, 2000)
         Sizes of the encoder's hidden layers; the decoder has the same in reverse.
     n_latent : int, default=10
         Size of the code.
     pretraining_epochs : int, default=500
-        Passes over the rows before there are centres, at most.
+        Largest number of epochs of the pretraining, before there are centres.
     patience : int or None, default=20
-        The pretraining ends after so many epochs in which the loss did not fall; None: it never ends early.
+        Epochs without improvement after which the pretraining stops; None to never stop early.
     min_improvement : float, default=1e-5
-        A smaller fall of the loss does not count as one.
+        Smallest decrease of the loss that counts as an improvement.
     min_epochs : int, default=0
-        The pretraining does not end before so many epochs. With few rows the loss dips, overshoots and comes
-        back late; 50 helps then.
+        Smallest number of epochs of the pretraining. With few rows the loss dips, overshoots and recovers
+        late; 50 helps then.
     batch_size : int, default=256
         Rows per step of the pretraining.
     training_epochs : int, default=200
         Steps of the joint training, each on all rows.
     learning_rate : float, default=0.001
-        Of both trainings.
+        Learning rate of both trainings.
     kl_weight : float, default=0.9
         Weight of the clustering loss against the reconstruction error.
     covariance_scale : float, default=0.01
@@ -74,11 +74,11 @@ class TableDC(DeepMixin, ClusterMixin, BaseEstimator):
     gamma : float, default=0.5
         Width of the similarity's kernel.
     device : {"auto", "cpu", "cuda"}, default="auto"
-        Where to compute; "auto" is the GPU where there is one.
+        Where to compute; "auto" uses a GPU if there is one.
     progress : bool, default=False
         Show a progress bar for each stage on stderr (needs ``pip install 'everclust[progress]'``).
     random_state : int, RandomState instance or None, default=None
-        Draws the first weights and the batches. An integer gives the same result again on the same machine
+        Draws the initial weights and the batches. An integer makes results reproducible on the same machine
         with the same number of threads.
 
     Attributes
@@ -90,7 +90,7 @@ class TableDC(DeepMixin, ClusterMixin, BaseEstimator):
     n_nodes_ : int
         Number of centres. Those that win no training sample come last.
     centres_ : ndarray of shape (n_nodes_, n_latent)
-        Centres in the space of the codes.
+        Centres in the latent space.
     encoder_ : list of (ndarray, ndarray)
         Weight and bias of each layer that leads to the code.
     pretraining_losses_ : ndarray of shape (n_epochs,)
@@ -176,8 +176,8 @@ class TableDC(DeepMixin, ClusterMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> np.ndarray:
         """Soft assignment of each row to each centre.
 
-        Nearly uniform by its definition, the softmax of similarities between 0 and 1: only the order and the
-        differences tell.
+        It is nearly uniform by definition, a softmax of similarities between 0 and 1: only the order and the
+        differences are informative.
 
         Parameters
         ----------
@@ -190,7 +190,7 @@ class TableDC(DeepMixin, ClusterMixin, BaseEstimator):
         return to_array(self._closeness(rows_to_predict(self, X)).softmax(1))
 
     def _train(self, X: np.ndarray) -> None:
-        """All stages, in their order."""
+        """Run all training stages."""
         rows = to_tensor(X, device_called(self.device))
         generator = generator_from(seed_from(self.random_state))
         autoencoder, codes = self._pretrained(rows, self._plan(), generator)

@@ -1,4 +1,4 @@
-"""What TableDC minimises after the pretraining, and how."""
+"""Joint training of TableDC: the objective and the loop."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from .pytorch import import_torch
 if TYPE_CHECKING:
     import torch
 
-CLOSE = 1e-12  # added under the root, whose slope at 0 is infinite
+CLOSE = 1e-12  # added under the root, whose gradient at 0 is infinite
 
 
 class Objective(NamedTuple):
-    """What the joint training minimises: the constants of the similarity, the weight of the divergence."""
+    """Constants of the objective: those of the similarity, and the weight of the divergence."""
 
     covariance_scale: float
     gamma: float
@@ -23,14 +23,14 @@ class Objective(NamedTuple):
 
 
 def similarities(codes: torch.Tensor, centres: torch.Tensor, goal: Objective) -> torch.Tensor:
-    """q_ij = 1 / (1 + D_ij / γ²), with D_ij = ‖z_i - c_j‖ / √(covariance scale), which is not squared."""
+    """q_ij = 1 / (1 + D_ij / γ²), with D_ij = ‖z_i - c_j‖ / √(covariance scale), not squared."""
     squared = (codes[:, None] - centres).square().sum(2)
     distance = ((squared + CLOSE) / goal.covariance_scale).sqrt()
     return 1 / (1 + distance / goal.gamma**2)
 
 
 def targets(q: torch.Tensor, totals: torch.Tensor) -> torch.Tensor:
-    """t_ij = (q_ij² / Σ_i q_ij) / Σ_l (q_il² / Σ_i q_il), a constant; totals are the sums over all rows i."""
+    """t_ij = (q_ij² / Σ_i q_ij) / Σ_l (q_il² / Σ_i q_il), a constant; `totals` holds Σ_i over all rows."""
     sharp = q.detach().square() / totals
     return sharp / sharp.sum(1, keepdim=True)
 
@@ -44,7 +44,7 @@ def divergence(q: torch.Tensor, totals: torch.Tensor) -> torch.Tensor:
 def joint_training(
     autoencoder: Autoencoder, centres: torch.Tensor, X: torch.Tensor, goal: Objective, adam: Any
 ) -> Iterator[tuple[float, float]]:
-    """One step per epoch on all rows, without end, yielding both parts of the loss."""
+    """One step per epoch on all rows, endlessly; yields both parts of the loss."""
     while True:
         adam.zero_grad()
         losses = _backward(autoencoder, centres, X, goal)
@@ -56,7 +56,7 @@ def joint_training(
 def _backward(
     autoencoder: Autoencoder, centres: torch.Tensor, X: torch.Tensor, goal: Objective
 ) -> tuple[float, float]:
-    """Gradients of the loss over all rows, added up chunk by chunk: the same sums in less memory."""
+    """Accumulate the gradients of the loss chunk by chunk, to save memory."""
     torch = import_torch()
     totals = None if len(X) <= CHUNK else _totals(autoencoder, centres, X, goal)
     parts = torch.zeros(2, device=X.device)

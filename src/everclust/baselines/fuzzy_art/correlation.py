@@ -1,7 +1,7 @@
-"""Pearson's correlation of one sample with the members of a prototype, block of features by block.
+"""Pearson correlation of one sample with the members of a prototype, in each block of features.
 
-The rows are standardised once, so that a correlation is a dot product; and so that the mean over all members
-is one dot product with their sum.
+The rows are standardised once, so that a correlation is a dot product, and the mean correlation with all
+members is one dot product with their sum.
 """
 
 from itertools import pairwise
@@ -12,9 +12,9 @@ from ...jit.compile import jit
 
 
 def standardise(X: np.ndarray, block: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rows centred and of length 1 within every block of features, 0 where they are constant.
+    """Centre the rows and scale them to length 1 within each block of features; constant rows become 0.
 
-    Returns them with the features in order of their blocks, and where each block begins and the last ends.
+    Returns the rows with the features sorted by block, and the boundaries of the blocks.
     """
     order = np.argsort(block, kind="stable")
     start = np.concatenate([[0], np.cumsum(np.bincount(block))])
@@ -26,7 +26,7 @@ def standardise(X: np.ndarray, block: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def _standardised(rows: np.ndarray) -> np.ndarray:
-    constant = rows.min(axis=1) == rows.max(axis=1)  # their mean may be off by a rounding
+    constant = rows.min(axis=1) == rows.max(axis=1)  # exact; the mean may be rounded
     centred = rows - rows.mean(axis=1, keepdims=True)
     length = np.sqrt((centred**2).sum(axis=1))
     constant |= length == 0.0
@@ -35,7 +35,7 @@ def _standardised(rows: np.ndarray) -> np.ndarray:
 
 @jit
 def agrees(row, total, n_members, start, threshold):
-    """Is the mean correlation with the members above the threshold in any block?"""
+    """True if the mean correlation with the members exceeds the threshold in any block."""
     for b in range(start.shape[0] - 1):
         product = 0.0
         for j in range(start[b], start[b + 1]):

@@ -1,4 +1,4 @@
-"""DDVFA: a Fuzzy ART of Fuzzy ARTs, with one vigilance for clusters and one for their categories."""
+"""DDVFA: a Fuzzy ART whose nodes are Fuzzy ARTs, with a vigilance for clusters and one for categories."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from .dual_vigilance import assign, learn
 from .fuzzy_art import complement_code
 from .linkage import LINKAGES
 
-AT_ONCE = 2**20  # numbers that are coded at a time
+AT_ONCE = 2**20  # values that are complement-coded at a time
 
 
 class DDVFA(ClusterMixin, BaseEstimator):
     """Distributed dual vigilance fuzzy ART: incremental clustering into clusters of any shape.
 
-    Every cluster is a Fuzzy ART of its own, a group of boxes ("categories"). A sample goes to the cluster
-    with the largest choice among those whose match passes the lower vigilance, or to a new one; there the
-    best category that passes the upper vigilance grows to hold it, or a new category does.
+    Each cluster is a Fuzzy ART: a group of boxes ("categories"). A sample goes to the cluster with the
+    largest choice among those whose match passes the lower vigilance, or to a new cluster. In that cluster,
+    the best category that passes the upper vigilance grows to contain the sample, or a new category is added.
 
     Features are scaled to [0, 1] by bounds that are fixed before the first sample is learnt. By default they
-    are those of the first batch; later values beyond them are clipped. **A stream whose first batch does
-    not span the range of what is to come needs `bounds`**; so does one that comes row by row.
+    are those of the first batch; later values outside are clipped. **A stream whose first batch does not
+    span the range of later samples needs `bounds`**; so does a stream that arrives row by row.
 
     Parameters
     ----------
     rho_lower, rho_upper : float in [0, 1], default=0.7, 0.85
-        Vigilance of clusters and of categories. If the second is the lower one, clusters have one category.
+        Vigilance of clusters and of categories. If `rho_upper` is the lower one, clusters have one category.
     alpha : float > 0, default=1e-3
-        Choice parameter: how much small boxes are preferred.
+        Choice parameter, the bias towards small boxes.
     beta : float in (0, 1], default=1.0
         Learning rate.
     gamma : float > 0, default=3.0
@@ -45,24 +45,24 @@ class DDVFA(ClusterMixin, BaseEstimator):
     gamma_ref : float >= 0, default=1.0
         Exponent of the categories' size in the match.
     linkage : {"single", "complete", "average", "median", "weighted", "centroid"}, default="single"
-        How a cluster's choice and match follow from its categories'.
+        How a cluster's choice and match are computed from those of its categories.
     max_nodes : int or None, default=2000
-        Number of categories after which samples that need a new one change nothing; None for no limit.
+        Largest number of categories; a sample that needs another one is ignored. None for no limit.
     bounds : (minima, maxima) or None, default=None
-        Range of the features, each a number or one per feature: ``(X.min(axis=0), X.max(axis=0))``. Read when
-        learning begins.
+        Range of the features, each a number or one per feature: ``(X.min(axis=0), X.max(axis=0))``. Takes
+        effect when learning begins.
     reference_quirks : bool, default=False
-        As the authors' program has it, let the oldest cluster win that passes the lower vigilance, instead
-        of the one with the largest choice.
+        Let the oldest cluster that passes the lower vigilance win, as in the authors' program, instead of the
+        one with the largest choice.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-        Cluster that each training sample was given when it was learnt, after `fit` only.
+        Cluster of each training sample at the time it was learnt, after `fit` only.
     n_clusters_, n_nodes_ : int
         Number of clusters and of categories.
     weights_ : ndarray of shape (n_nodes_, 2 * n_features_in_)
-        The categories in order of creation: lower corners, and complements of the upper ones.
+        Categories in order of creation: lower corners, then complements of the upper corners.
     node_labels_, usage_ : ndarray of shape (n_nodes_,)
         Cluster of each category, and the number of samples it has absorbed.
     bounds_ : (ndarray, ndarray)
@@ -101,7 +101,7 @@ class DDVFA(ClusterMixin, BaseEstimator):
         "gamma_ref": [Interval(Real, 0, None, closed="left")],
         "linkage": [StrOptions(set(LINKAGES))],
         "max_nodes": [Interval(Integral, 1, None, closed="left"), None],
-        "bounds": "no_validation",  # given_bounds does
+        "bounds": "no_validation",  # validated by given_bounds
         "reference_quirks": ["boolean"],
     }
     _model: Model
@@ -148,13 +148,12 @@ class DDVFA(ClusterMixin, BaseEstimator):
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Go on learning, with one row or many.
+        """Learn more rows, one or many.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The next samples, in the order in which they arrive. All of them are learnt, or, when there
-            is something wrong with one, none.
+            The next samples, in the order in which they arrive. If one of them is invalid, none is learnt.
         y : ignored
 
         Returns
@@ -171,14 +170,14 @@ class DDVFA(ClusterMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any, *, strict: bool = False) -> np.ndarray:
-        """Cluster of each row. The model is not changed.
+        """Cluster of each row. Does not change the model.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
         strict : bool, default=False
-            Give the cluster that would accept the row, or -1 if none would; otherwise it is the cluster of
-            the category with the largest choice, whatever its match.
+            If True, return the cluster that passes the vigilance tests, or -1 if none does. If False, return
+            the cluster of the category with the largest choice, whatever its match.
 
         Returns
         -------
@@ -191,7 +190,7 @@ class DDVFA(ClusterMixin, BaseEstimator):
         return labels
 
     def _begin(self, X: Any) -> np.ndarray:
-        """Forget everything, or, when there is something wrong, nothing; returns the rows to learn."""
+        """Validate everything, then reset the model; returns the rows to learn."""
         self._validate_params()
         with all_or_nothing(self):
             X = rows_to_learn(self, X, reset=True)
@@ -211,7 +210,7 @@ class DDVFA(ClusterMixin, BaseEstimator):
         return observed_bounds(X)
 
     def _learn(self, X: np.ndarray) -> np.ndarray:
-        """Learn all rows; returns the clusters they were given."""
+        """Learn all rows; returns their clusters."""
         labels, rules = np.empty(len(X), np.int64), self._rules()
         for start, items in self._coded(X):
             done = learn(self._model, items, rules, labels[start : start + len(items)])
@@ -221,7 +220,7 @@ class DDVFA(ClusterMixin, BaseEstimator):
         return labels
 
     def _coded(self, X: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-        """X in complement code, piece by piece, and where each begins."""
+        """Chunks of X in complement code, each with the index of its first row."""
         n_rows = max(1, AT_ONCE // X.shape[1])
         for start in range(0, len(X), n_rows):
             yield start, complement_code(rescale(X[start : start + n_rows], self.bounds_))
@@ -245,7 +244,7 @@ class DDVFA(ClusterMixin, BaseEstimator):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        if "_model" in self.__dict__:  # joblib may have mapped the arrays from a file, for reading only
+        if "_model" in self.__dict__:  # joblib may have memory-mapped the arrays read-only
             self._model = Model(*(np.array(array) for array in self._model))
 
     @property

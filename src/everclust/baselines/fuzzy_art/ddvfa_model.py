@@ -1,4 +1,4 @@
-"""What DDVFA has learnt, as flat arrays."""
+"""The state of DDVFA, as flat arrays."""
 
 from typing import Any, NamedTuple
 
@@ -17,14 +17,14 @@ SIZE = record(
 
 
 class Model(NamedTuple):
-    """Categories 0 … n_categories − 1 in order of creation, each owned by one cluster. Arrays can grow."""
+    """Categories 0 … n_categories − 1 in order of creation, each in one cluster. Arrays have spare room."""
 
     size: np.ndarray  # one row: counts
     weight: np.ndarray  # W, one column per category
     norm: np.ndarray  # of category: |W|
-    owner: np.ndarray  # of category: its cluster, for ever
-    usage: np.ndarray  # of category: samples it has absorbed, the first included
-    after: np.ndarray  # of category: the next younger one of the same cluster, or NONE
+    owner: np.ndarray  # of category: its cluster, which never changes
+    usage: np.ndarray  # of category: samples it has absorbed, including the first
+    after: np.ndarray  # of category: the next younger category of the same cluster, or NONE
     first: np.ndarray  # of cluster: its oldest category
     last: np.ndarray  # of cluster: its youngest category
 
@@ -32,19 +32,19 @@ class Model(NamedTuple):
 class Rules(NamedTuple):
     """The parameters, as the loop needs them."""
 
-    lower: float  # ρ_lb·d^γ_ref, what a cluster's match has to reach
-    upper: float  # ρ_ub·d^γ_ref, what a category's match has to reach
+    lower: float  # ρ_lb·d^γ_ref, threshold of a cluster's match
+    upper: float  # ρ_ub·d^γ_ref, threshold of a category's match
     alpha: float
     beta: float
     gamma: float
     gamma_ref: float
     linkage: int
     max_nodes: int
-    by_age: bool  # the oldest cluster that passes wins, not the one with the largest choice
+    by_age: bool  # the oldest cluster that passes wins, instead of the largest choice
 
 
 class Scratch(NamedTuple):
-    """Working memory, made once per call of the kernel."""
+    """Working memory, allocated once per call of the kernel."""
 
     choice: np.ndarray  # of category: T_j
     match: np.ndarray  # of category: M_j
@@ -53,11 +53,11 @@ class Scratch(NamedTuple):
     cluster_match: np.ndarray  # M_c
     value: np.ndarray  # one cluster's values, oldest category first
     usage: np.ndarray  # one cluster's usages
-    common: np.ndarray  # of cluster: one number of its centroid
+    common: np.ndarray  # of cluster: one coordinate of its centroid
 
 
 def new_model(n_features: int) -> Model:
-    """A model that has seen nothing."""
+    """An empty model."""
     weight = new_weights(2 * n_features)
     columns = weight.shape[1]
     integers = (np.zeros(columns, np.int64) for _ in range(5))
@@ -65,7 +65,7 @@ def new_model(n_features: int) -> Model:
 
 
 def grow(model: Model) -> Model:
-    """The same model with twice the room."""
+    """Copy the model with twice the room."""
     weight = grown(model.weight)
     vectors = [np.zeros(weight.shape[1], old.dtype) for old in model[2:]]
     for old, new in zip(model[2:], vectors, strict=True):
@@ -74,13 +74,13 @@ def grow(model: Model) -> Model:
 
 
 def sizes_of(model: Model) -> Any:
-    """The counts by name, readable from plain Python."""
+    """The counts by name, for plain Python."""
     return model.size.view(np.recarray)[0]
 
 
 @jit_allocating
 def new_scratch(model, rules):
-    """Room for the categories there can be."""
+    """Working memory for as many categories as the model has room for."""
     n = model.norm.shape[0]
     power = np.empty(n)
     for k in range(model.size[0].n_categories):

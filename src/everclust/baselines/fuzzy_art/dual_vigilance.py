@@ -1,4 +1,4 @@
-"""The verbs of DDVFA: look, link, accept, resonate, append."""
+"""The rules of DDVFA: choice and match, linkage, the two vigilance tests, and learning."""
 
 from ...jit.compile import jit, kernel
 from .ddvfa_model import new_scratch
@@ -7,7 +7,7 @@ from .linkage import CENTROID, centroid_overlaps, linked
 
 
 @jit
-def look(model, item, rules, scratch):  # INOUT scratch.choice, scratch.match
+def score_categories(model, item, rules, scratch):  # INOUT scratch.choice, scratch.match
     """T_j = (|I ∧ W_j| / (α + |W_j|))^γ and M_j = |W_j|^γ_ref·T_j of every category."""
     n = model.size[0].n_categories
     overlaps(item, model.weight, scratch.choice[:n])
@@ -18,7 +18,7 @@ def look(model, item, rules, scratch):  # INOUT scratch.choice, scratch.match
 
 @jit
 def gather(model, c, source, scratch):  # INOUT scratch.value, scratch.usage
-    """Put the values of cluster c's categories side by side; returns how many."""
+    """Copy the values of cluster c's categories to scratch; returns their number."""
     n, k = 0, model.first[c]
     while k != NONE:
         scratch.value[n], scratch.usage[n] = source[k], model.usage[k]
@@ -53,9 +53,9 @@ def link_by_centroid(model, item, rules, scratch):  # INOUT scratch
 
 @jit
 def accepting_cluster(model, rules, scratch):
-    """Among the clusters that pass the lower vigilance the one with the largest T_c, or NONE.
+    """The cluster with the largest T_c among those that pass the lower vigilance, or NONE.
 
-    The same as visiting them by decreasing T_c. Ties go to the oldest.
+    This equals ART's search in order of decreasing T_c. Ties go to the oldest.
     """
     best = NONE
     for c in range(model.size[0].n_clusters):
@@ -68,7 +68,7 @@ def accepting_cluster(model, rules, scratch):
 
 @jit
 def resonating_category(model, c, rules, scratch):
-    """Among cluster c's categories that pass the upper vigilance the one with the largest T_j, or NONE."""
+    """The category of cluster c with the largest T_j among those that pass the upper vigilance, or NONE."""
     best, k = NONE, model.first[c]
     while k != NONE:
         if scratch.match[k] >= rules.upper and is_better(scratch.choice, k, best):
@@ -79,7 +79,7 @@ def resonating_category(model, c, rules, scratch):
 
 @jit
 def largest(values, n):
-    """Where the first n values have their maximum, the first time; or NONE if there are none."""
+    """Index of the first maximum of the first n values, or NONE if n is 0."""
     best = NONE
     for i in range(n):
         if is_better(values, i, best):
@@ -89,7 +89,7 @@ def largest(values, n):
 
 @jit
 def append(model, item, c):  # INOUT model
-    """A new category for an item, in cluster c, which may be new itself."""
+    """Add a category for an item to cluster c, which may be new."""
     size = model.size[0]
     k = size.n_categories
     model.norm[k] = commit(model.weight, k, item)
@@ -106,8 +106,8 @@ def append(model, item, c):  # INOUT model
 
 @jit
 def learn_one(model, item, rules, scratch):  # INOUT model, scratch
-    """One sample; returns its cluster."""
-    look(model, item, rules, scratch)
+    """Learn one sample; returns its cluster."""
+    score_categories(model, item, rules, scratch)
     link(model, item, rules, scratch)
     size = model.size[0]
     size.n_seen += 1
@@ -118,7 +118,7 @@ def learn_one(model, item, rules, scratch):  # INOUT model, scratch
         model.usage[k] += 1
     elif size.n_categories < rules.max_nodes:
         k = append(model, item, size.n_clusters if c == NONE else c)
-    else:  # no room for what it needs: it changes nothing
+    else:  # max_nodes is reached: the sample is ignored
         return largest(scratch.cluster_choice, size.n_clusters)
     scratch.power[k] = model.norm[k] ** rules.gamma_ref
     return model.owner[k]
@@ -126,7 +126,7 @@ def learn_one(model, item, rules, scratch):  # INOUT model, scratch
 
 @kernel
 def learn(model, items, rules, label):  # INOUT model, label
-    """Learn items while there is room; returns how many were learnt."""
+    """Learn items while there is room; returns the number learnt."""
     scratch, n = new_scratch(model, rules), 0
     while n < items.shape[0] and model.size[0].n_categories < model.norm.shape[0]:
         label[n] = learn_one(model, items[n], rules, scratch)
@@ -139,7 +139,7 @@ def assign(model, items, rules, strict, label):  # INOUT label
     """Cluster of the category with the largest T_j; if strict, the accepting cluster or NONE."""
     scratch = new_scratch(model, rules)
     for i in range(items.shape[0]):
-        look(model, items[i], rules, scratch)
+        score_categories(model, items[i], rules, scratch)
         if strict:
             link(model, items[i], rules, scratch)
             label[i] = accepting_cluster(model, rules, scratch)

@@ -1,4 +1,4 @@
-"""How near a cluster is, from how near its categories are."""
+"""Linkage: one value for a cluster from the values of its categories."""
 
 from ...jit.compile import jit
 from ...jit.quantiles import hazen
@@ -53,7 +53,7 @@ def weighted_mean(values, usage):
 
 @jit
 def linked(kind, values, usage):  # INOUT values (order only)
-    """One value for a cluster, from those of its categories; not for CENTROID, which needs their weights."""
+    """One value for a cluster from those of its categories; CENTROID needs their weights instead."""
     if kind == SINGLE:
         return largest(values)
     if kind == COMPLETE:
@@ -67,16 +67,16 @@ def linked(kind, values, usage):  # INOUT values (order only)
 
 @jit
 def shrink_to_common(row, owner, n, common):  # INOUT common
-    """The least number of each cluster's categories in one row of the weights of n categories."""
+    """Minimum over each cluster's categories in one row of the weights of n categories."""
     for c in range(common.shape[0]):
-        common[c] = 1.0  # no weight is larger
+        common[c] = 1.0  # the largest possible weight
     for k in range(n):
         common[owner[k]] = min(common[owner[k]], row[k])
 
 
 @jit
 def centroid_overlaps(item, model, common, overlap, norm):  # INOUT common, overlap, norm
-    """|I ∧ W̄| and |W̄| of every cluster, W̄ being the element-wise minimum of its categories' weights."""
+    """|I ∧ W̄| and |W̄| of every cluster; W̄ is the element-wise minimum of its categories' weights."""
     for c in range(common.shape[0]):
         overlap[c] = norm[c] = 0.0
     for j in range(item.shape[0]):

@@ -1,4 +1,4 @@
-"""TBM-P: two TopoARTs, one for the features and one for the samples, joined by Pearson's correlation."""
+"""TBM-P: a TopoART of features and a TopoART of samples, linked by Pearson's correlation."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from .fuzzy_art import complement_code
 from .topo_art import nearest_prototypes, train
 from .topo_module import Rules, n_prototypes, prototypes
 
-CUSHION = 1e-16  # added to every range by which is divided
-ALWAYS = -1.0  # threshold that any correlation passes
+CUSHION = 1e-16  # added to each range, the divisor
+ALWAYS = -1.0  # threshold that every correlation passes
 
 
 def _rounded(value: float) -> int:
-    """Half away from zero."""
+    """Round half away from zero."""
     return math.floor(value + 0.5)
 
 
 class TBMP(ClusterMixin, BaseEstimator):
     """Topological biclustering ARTMAP with Pearson's correlation: clusters samples by blocks of features.
 
-    One TopoART groups the features. Another one groups the samples, in the order in which they are given: a
-    sample belongs to a prototype only if it also correlates with the prototype's samples in at least one
-    group of features. Prototypes that win together are joined; connected components are the clusters.
-    Learns from all samples at once, cannot go on learning. Scales samples and features by itself.
+    One TopoART groups the features. Another one groups the samples, in the order given: a sample matches a
+    prototype only if it also correlates with the prototype's samples in at least one group of features.
+    Prototypes that win together are joined by an edge; connected components are the clusters. TBM-P needs all
+    samples at once and has no `partial_fit`. It scales samples and features itself.
 
     Parameters
     ----------
@@ -43,23 +43,23 @@ class TBMP(ClusterMixin, BaseEstimator):
     beta_sb_a, beta_sb_b : float in [0, 1], default=0.5, 0.5
         Learning rate of second winners.
     phi_a, phi_b : float >= 0, default=2.0, 1.0
-        Prototypes that have won no more often than this, rounded, are deleted.
+        Prototypes with at most this many wins, rounded, are deleted.
     tau_a, tau_b : float in [0, 1], default=0.2, 0.2
-        How often that is done, as a fraction of the number of samples and of features; 0 for never.
+        Interval between deletions, as a fraction of the number of samples and of features; 0 for never.
     eta : float, default=0.3
-        What the correlation has to exceed.
+        Threshold of the correlation.
     reference_quirks : bool, default=False
-        As the authors' program has it, a winner may also be joined with the oldest prototype, when others
-        match but were passed over.
+        Also join a winner with the oldest prototype if other matching prototypes were passed over, as in the
+        authors' program.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-        Cluster of each training sample. `predict` may say otherwise: it does not ask for correlation.
+        Cluster of each training sample. `predict` may differ: it does not test correlation.
     n_clusters_, n_nodes_ : int
         Number of clusters and of the samples' prototypes.
     weights_ : ndarray of shape (n_nodes_, 2 * n_features_in_)
-        The prototypes: lower corners of boxes, and complements of the upper ones.
+        Prototypes: lower corners of boxes, then complements of the upper corners.
     node_labels_, usage_ : ndarray of shape (n_nodes_,)
         Cluster of each prototype, and the number of samples it has won.
     edges_ : ndarray of shape (m, 2)
@@ -129,7 +129,7 @@ class TBMP(ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Samples, in the order in which they are to be presented.
+            Samples, in the order of presentation.
         y : ignored
 
         Returns
@@ -150,7 +150,7 @@ class TBMP(ClusterMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Cluster of the prototype that sticks out of each row the least. The model is not changed.
+        """Cluster of the prototype with the smallest |P| − |P ∧ I|. Does not change the model.
 
         Parameters
         ----------
@@ -165,7 +165,7 @@ class TBMP(ClusterMixin, BaseEstimator):
         return self.node_labels_[nearest_prototypes(self.weights_, items)]
 
     def _group_features(self, X: np.ndarray) -> np.ndarray:
-        """Group of every feature, by its values in samples that are scaled to [0, 1] each."""
+        """Group of each feature, by its values in samples that are each scaled to [0, 1]."""
         turned = X.T
         items = complement_code(rescale(turned, observed_bounds(turned), CUSHION))
         rules = Rules(

@@ -1,6 +1,6 @@
-"""TopoART: Fuzzy ART that joins first and second winners and deletes what seldom wins.
+"""TopoART: Fuzzy ART that joins first and second winners and deletes prototypes that rarely win.
 
-As TBM-P has it: who wins may also have to correlate with the item.
+This is the variant of TBM-P, in which a winner may also have to correlate with the item.
 """
 
 import numpy as np
@@ -12,12 +12,12 @@ from .correlation import agrees
 from .fuzzy_art import NONE, absorb, choice, commit, is_before, is_better, match, overlaps, size_of
 from .topo_module import Item, Module, Rules, grow, n_prototypes, new_module, new_scratch, prototypes
 
-STEP = 0.01  # by which the vigilance is raised when a winner does not agree
-ALPHA = 1e-3  # of the choice
+STEP = 0.01  # increase of the vigilance after a winner that does not correlate
+ALPHA = 1e-3  # choice parameter
 
 
 @jit
-def look(module, item, scratch):  # INOUT scratch.choice, scratch.match
+def score_prototypes(module, item, scratch):  # INOUT scratch.choice, scratch.match
     """A_k = |I ∧ P_k| / (α + |P_k|) and s_k = |I ∧ P_k| / |I| of every prototype."""
     n, size = module.graph.size[0].n_nodes, size_of(item.code)
     overlaps(item.code, module.weight, scratch.match[:n])
@@ -28,7 +28,7 @@ def look(module, item, scratch):  # INOUT scratch.choice, scratch.match
 
 @jit
 def agrees_with(module, k, item, rules):
-    """Does the item correlate with the members of prototype k?"""
+    """True if the item correlates with the members of prototype k."""
     return agrees(item.row, module.total[k], module.usage[k], item.start, rules.threshold)
 
 
@@ -44,11 +44,11 @@ def first_to_match(scratch, n, vigilance):
 
 @jit
 def find_winner(module, item, rules, scratch):
-    """The first to match and agree, or NONE.
+    """The first prototype that matches and correlates with the item, or NONE.
 
-    Whenever it does not agree, the vigilance goes up by a step and the search begins again, until the match
-    has to be perfect and agreement is not asked for. The answer would be the same while it still matches,
-    so the steps in between are taken without asking.
+    If the best match does not correlate, the vigilance rises by STEP and the search restarts, until the match
+    has to be perfect and correlation is not required. While the same prototype still matches, the test would
+    fail again, so these steps are skipped.
     """
     n, vigilance = module.graph.size[0].n_nodes, rules.vigilance
     winner = first_to_match(scratch, n, vigilance)
@@ -61,9 +61,9 @@ def find_winner(module, item, rules, scratch):
 
 @jit
 def find_second(module, item, winner, rules, scratch):
-    """The best after the winner to pass the base vigilance and agree, or NONE.
+    """The best prototype after the winner that passes the base vigilance and correlates, or NONE.
 
-    Those before the winner were passed over in the search, and stay so.
+    Prototypes ranked before the winner failed the search and are not considered.
     """
     best, passed_over = NONE, False
     for k in range(module.graph.size[0].n_nodes):
@@ -73,7 +73,7 @@ def find_second(module, item, winner, rules, scratch):
             passed_over = True
         elif is_better(scratch.choice, k, best) and agrees_with(module, k, item, rules):
             best = k
-    # The reference looks for the maximum of what is left, all zeros, and so finds the oldest.
+    # The reference takes the maximum of an array that is all zeros by now, and so finds the oldest.
     if rules.reference_quirks and best == NONE and passed_over and winner != 0:
         return 0 if agrees_with(module, 0, item, rules) else NONE
     return best
@@ -89,21 +89,21 @@ def win(module, k, item):  # INOUT usage, total
 
 @jit
 def create(module, item):  # INOUT module
-    """A new prototype P = I without members; returns its number."""
+    """Add a prototype P = I without members; returns its number."""
     k = add_node(module.graph)
     module.norm[k] = commit(module.weight, k, item.code)
     module.usage[k] = 0
     for j in range(module.total.shape[1]):
         module.total[k, j] = 0.0
-    module.name[k] = module.clock[0].n_created
-    module.clock[0].n_created += 1
+    module.name[k] = module.scalars[0].n_created
+    module.scalars[0].n_created += 1
     return k
 
 
 @jit
 def present(module, item, rules, scratch):  # INOUT module, scratch
     """Learn one item; returns the name of its prototype."""
-    look(module, item, scratch)
+    score_prototypes(module, item, scratch)
     winner = find_winner(module, item, rules, scratch)
     if winner == NONE:
         winner = create(module, item)
@@ -114,13 +114,13 @@ def present(module, item, rules, scratch):  # INOUT module, scratch
             module.norm[second] = absorb(module.weight, second, item.code, rules.second_rate)
             set_age(module.graph, winner, second, 0)
     win(module, winner, item)
-    module.clock[0].n_presented += 1
+    module.scalars[0].n_presented += 1
     return module.name[winner]
 
 
 @jit
 def drop_rare(module, phi, scratch):  # INOUT module, scratch.keep
-    """Delete the prototypes that have won no more than φ times, with their edges."""
+    """Delete the prototypes with at most φ wins, and their edges."""
     kept = 0
     for k in range(module.graph.size[0].n_nodes):
         scratch.keep[k] = module.usage[k] > phi
@@ -133,7 +133,7 @@ def drop_rare(module, phi, scratch):  # INOUT module, scratch.keep
 
 @jit
 def move(module, k, to):  # INOUT weight, norm, usage, name, total
-    """Let prototype k take another place."""
+    """Copy prototype k to index `to`."""
     for j in range(module.weight.shape[0]):
         module.weight[j, to] = module.weight[j, k]
     for j in range(module.total.shape[1]):
@@ -143,22 +143,22 @@ def move(module, k, to):  # INOUT weight, norm, usage, name, total
 
 @kernel
 def learn_while_room(module, items, rows, start, rules, name):  # INOUT module, name
-    """Go on learning items while there is room; returns how many are learnt by now."""
+    """Learn further items while there is room; returns the number learnt so far."""
     module = refer(module)
-    scratch, clock = new_scratch(module), module.clock[0]
-    while clock.n_presented < items.shape[0]:
+    scratch, scalars = new_scratch(module), module.scalars[0]
+    while scalars.n_presented < items.shape[0]:
         if not (has_room(module.graph) and module.graph.size[0].n_nodes < module.norm.shape[0]):
             break
-        i = clock.n_presented
+        i = scalars.n_presented
         name[i] = present(module, Item(items[i], rows[i], start), rules, scratch)
-        if rules.tau > 0 and clock.n_presented % rules.tau == 0:
+        if rules.tau > 0 and scalars.n_presented % rules.tau == 0:
             drop_rare(module, rules.phi, scratch)
-    return clock.n_presented
+    return scalars.n_presented
 
 
 @kernel
-def stand_in(module):  # INOUT module
-    """A prototype of ones, without which nothing could be assigned."""
+def add_default_prototype(module):  # INOUT module
+    """Add a prototype of ones, so that items can be assigned if all prototypes were deleted."""
     k = add_node(module.graph)
     for j in range(module.weight.shape[0]):
         module.weight[j, k] = 1.0
@@ -168,7 +168,7 @@ def stand_in(module):  # INOUT module
 
 @kernel
 def assign(weight, items, nearest):  # INOUT nearest
-    """The prototype that sticks out of each item the least: 1 − |P ∧ I − P| / |I| is largest."""
+    """Prototype of each item with the largest 1 − |P ∧ I − P| / |I|."""
     norm, overlap = np.empty(weight.shape[1]), np.empty(weight.shape[1])
     overlaps(np.ones(weight.shape[0]), weight, norm)  # |P| = |P ∧ 1|
     for i in range(items.shape[0]):
@@ -180,7 +180,7 @@ def assign(weight, items, nearest):  # INOUT nearest
 
 
 def nearest_prototypes(weights: np.ndarray, items: np.ndarray) -> np.ndarray:
-    """Which row of the weights sticks out of each item the least."""
+    """Row of the weights with the largest 1 − |P ∧ I − P| / |I|, for each item."""
     nearest = np.empty(len(items), np.int64)
     assign(np.array(weights.T, order="C"), items, nearest)
     return nearest
@@ -189,18 +189,18 @@ def nearest_prototypes(weights: np.ndarray, items: np.ndarray) -> np.ndarray:
 def train(items: np.ndarray, rows: np.ndarray, start: np.ndarray, rules: Rules) -> tuple[Module, np.ndarray]:
     """Present every item once; returns the module and the prototype of each item.
 
-    Items whose prototype was deleted go to the nearest of those that are left.
+    Items whose prototype was deleted get the nearest of the remaining ones.
     """
     module = new_module(len(items), items.shape[1], rows.shape[1])
     name = np.empty(len(items), np.int64)
     while learn_while_room(module, items, rows, start, rules, name) < len(items):
         module = grow(module)
     if n_prototypes(module) == 0:
-        stand_in(module)
+        add_default_prototype(module)
         return module, np.zeros(len(items), np.int64)
-    place = np.full(module.clock["n_created"][0], NONE)
-    place[module.name[: n_prototypes(module)]] = np.arange(n_prototypes(module))
-    prototype = place[name]
-    homeless = np.flatnonzero(prototype == NONE)
-    prototype[homeless] = nearest_prototypes(prototypes(module), items[homeless])
+    index = np.full(module.scalars["n_created"][0], NONE)
+    index[module.name[: n_prototypes(module)]] = np.arange(n_prototypes(module))
+    prototype = index[name]
+    orphans = np.flatnonzero(prototype == NONE)
+    prototype[orphans] = nearest_prototypes(prototypes(module), items[orphans])
     return module, prototype

@@ -1,6 +1,6 @@
-"""What a TopoART has learnt.
+"""The state of a TopoART module.
 
-Prototypes are numbered by age. Whatever else there is of them is kept in step with the nodes of the graph.
+Prototypes are numbered by age. All their arrays have the same order as the nodes of the graph.
 """
 
 from typing import NamedTuple
@@ -12,18 +12,18 @@ from ..graph import graph as graphs
 from ..graph.graph import Graph, new_graph
 from .fuzzy_art import ROOM, grown, new_weights
 
-CLOCK = record(("n_presented", np.int64), ("n_created", np.int64))
+SCALARS = record(("n_presented", np.int64), ("n_created", np.int64))
 
 
 class Module(NamedTuple):
-    """Prototypes, as many as the graph has nodes. Arrays can grow."""
+    """Prototypes, as many as the graph has nodes. Arrays have spare room."""
 
-    clock: np.ndarray  # one row: counts
+    scalars: np.ndarray  # one record of counts
     graph: Graph
     weight: np.ndarray  # P, one column per prototype
     norm: np.ndarray  # |P|
     usage: np.ndarray  # c, items won
-    name: np.ndarray  # the number of prototypes created before it: for ever the same
+    name: np.ndarray  # number of prototypes created before it; never changes
     total: np.ndarray  # sum of its items' standardised rows, one row per prototype
 
 
@@ -32,14 +32,14 @@ class Rules(NamedTuple):
 
     vigilance: float
     second_rate: float  # β_sb
-    phi: int  # prototypes that have won no more than this are deleted
-    tau: int  # every so many items; 0 for never
+    phi: int  # prototypes with at most this many wins are deleted
+    tau: int  # number of items between deletions; 0 for never
     threshold: float  # η, of the correlation
     reference_quirks: bool
 
 
 class Item(NamedTuple):
-    """What is presented."""
+    """An item to learn."""
 
     code: np.ndarray  # I, complement-coded
     row: np.ndarray  # standardised
@@ -47,7 +47,7 @@ class Item(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Working memory, made once per call of the kernel."""
+    """Working memory, allocated once per call of the kernel."""
 
     choice: np.ndarray  # A
     match: np.ndarray  # s
@@ -55,11 +55,11 @@ class Scratch(NamedTuple):
 
 
 def new_module(n_items: int, n_numbers: int, row_width: int) -> Module:
-    """A module that has seen none of so many items."""
+    """An empty module for this many items."""
     weight = new_weights(n_numbers, min(n_items, ROOM))
     columns = weight.shape[1]
     return Module(
-        clock=np.zeros(1, CLOCK),
+        scalars=np.zeros(1, SCALARS),
         graph=new_graph(columns),
         weight=weight,
         norm=np.zeros(columns),
@@ -70,19 +70,19 @@ def new_module(n_items: int, n_numbers: int, row_width: int) -> Module:
 
 
 def grow(module: Module) -> Module:
-    """The same module with more room."""
-    graph = graphs.grow(module.graph)  # if it has run out of something
+    """Copy the module with more room."""
+    graph = graphs.grow(module.graph)  # only its arrays that are full
     if n_prototypes(module) < len(module.norm):
         return module._replace(graph=graph)
     weight = grown(module.weight)
     bigger = [np.zeros((weight.shape[1], *old.shape[1:]), old.dtype) for old in module[3:]]
     for old, new in zip(module[3:], bigger, strict=True):
         new[: len(old)] = old
-    return Module(module.clock, graph, weight, *bigger)
+    return Module(module.scalars, graph, weight, *bigger)
 
 
 def n_prototypes(module: Module) -> int:
-    """How many there are."""
+    """Number of prototypes."""
     return int(graphs.size_of(module.graph).n_nodes)
 
 
@@ -93,6 +93,6 @@ def prototypes(module: Module) -> np.ndarray:
 
 @jit_allocating
 def new_scratch(module):
-    """Room for the prototypes there can be."""
+    """Working memory for as many prototypes as the module has room for."""
     n = module.norm.shape[0]
     return Scratch(np.empty(n), np.empty(n), np.empty(n, np.bool_))

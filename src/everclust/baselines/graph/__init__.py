@@ -1,1 +1,1 @@
-"""Prototypes joined by edges: what the baselines with a graph share."""
+"""Prototypes joined by edges: shared by the graph-based baselines."""

@@ -8,7 +8,7 @@ from .graph import NONE, Graph, size_of
 
 @jit
 def flood(graph, k, name, component, stack):  # INOUT component, stack
-    """Name all nodes that can be reached from k; those with another name than NONE are not entered."""
+    """Label all nodes reachable from k; nodes that have a label already are not visited."""
     component[k] = name
     stack[0] = k
     n = 1
@@ -26,9 +26,9 @@ def flood(graph, k, name, component, stack):  # INOUT component, stack
 
 @kernel
 def number_components(graph, component):  # INOUT component
-    """Number the connected components by their lowest node, from 0; returns how many there are."""
+    """Number the connected components from 0, by their lowest node; returns their number."""
     n_nodes, n = graph.size[0].n_nodes, 0
-    stack = np.empty(n_nodes, np.int64)  # not the graph's own memory: threads may ask at the same time
+    stack = np.empty(n_nodes, np.int64)  # not graph.work: several threads may call this at once
     component[:n_nodes] = NONE
     for k in range(n_nodes):
         if component[k] == NONE:
@@ -38,7 +38,7 @@ def number_components(graph, component):  # INOUT component
 
 
 def components(graph: Graph) -> tuple[np.ndarray, int]:
-    """Connected component of every node, numbered by their lowest nodes from 0; and how many there are."""
+    """Connected component of each node, numbered from 0 by lowest node, and the number of components."""
     component = np.empty(size_of(graph).n_nodes, np.int64)
     n = number_components(graph, component)
     return component, n

@@ -1,4 +1,4 @@
-"""Estimators whose model is a graph of nodes: learning in scikit-learn's manner, and what was learnt."""
+"""Mixin for estimators whose model is a graph of nodes: fit, predict and fitted attributes."""
 
 from typing import Any, ClassVar, Self
 
@@ -11,13 +11,13 @@ from .graph import edges, size_of
 
 
 class GraphMixin:
-    """The clusters are the connected components of the graph.
+    """Estimators whose clusters are the connected components of a graph.
 
-    An estimator with it has `_learn(X, first)`, which learns rows that have been checked into `_state`, a
-    tuple with a graph and a clock; and `_nearest(X)`, the nearest node of every row.
+    A subclass has `_learn(X, first)`, which learns validated rows and sets `_state`, a tuple with a graph
+    and scalars; and `_nearest(X)`, which returns the nearest node of each row.
     """
 
-    _of_fit: ClassVar[tuple[str, ...]] = ("labels_",)  # attributes that hold until more is learnt
+    _of_fit: ClassVar[tuple[str, ...]] = ("labels_",)  # attributes that the next learning call removes
     _learn: Any
     _nearest: Any
     _state: Any
@@ -36,31 +36,30 @@ class GraphMixin:
         -------
         self
         """
-        X = self._take_in(X, first=True)
+        X = self._validate_and_learn(X, first=True)
         winner = self._nearest(X)
-        self._settle(winner)
+        self._number_after_fit(winner)
         self.labels_ = self._labels(winner)
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Go on learning, with one row or many.
+        """Learn more rows, one or many.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The next samples, in the order in which they arrive. All of them are learnt, or, when there
-            is something wrong with one, none.
+            The next samples, in the order in which they arrive. If one of them is invalid, none is learnt.
         y : ignored
 
         Returns
         -------
         self
         """
-        self._take_in(X, first=not self.__sklearn_is_fitted__())
+        self._validate_and_learn(X, first=not self.__sklearn_is_fitted__())
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Cluster of each row: that of the nearest node. The model is not changed.
+        """Cluster of the nearest node of each row. Does not change the model.
 
         Parameters
         ----------
@@ -72,7 +71,7 @@ class GraphMixin:
         """
         return self._labels(self._nearest(rows_to_predict(self, X)))
 
-    def _take_in(self, X: Any, first: bool) -> np.ndarray:
+    def _validate_and_learn(self, X: Any, first: bool) -> np.ndarray:
         self._validate_params()
         X = rows_to_learn(self, X, reset=first)
         for name in self._of_fit:
@@ -80,14 +79,14 @@ class GraphMixin:
         self._learn(X, first)
         return X
 
-    def _settle(self, winner: np.ndarray) -> None:
-        """What is left to do after `fit`, when the nearest nodes of the samples are known: nothing."""
+    def _number_after_fit(self, winner: np.ndarray) -> None:
+        """Hook of `fit`: a subclass may renumber its clusters by the winners of the samples."""
 
     def _labels(self, winner: np.ndarray) -> np.ndarray:
         return self.node_labels_[winner] if self.n_nodes_ else winner
 
     def _present(self) -> Any:
-        """The state as it is now."""
+        """The current state."""
         return self._state
 
     def _fitted(self) -> Any:
@@ -110,7 +109,7 @@ class GraphMixin:
     @property
     def n_samples_seen_(self) -> int:
         """Number of samples learnt."""
-        return int(self._fitted().clock["n_seen"][0])
+        return int(self._fitted().scalars["n_seen"][0])
 
     @property
     def edges_(self) -> np.ndarray:

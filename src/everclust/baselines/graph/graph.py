@@ -2,15 +2,15 @@
 
 Edge e is two *half-edges*, 2e and 2e + 1, one in the list of each of its ends. Half-edge h leads to
 `end[h]`, its twin h ^ 1 leads back, and `after[h]` is the next one in the same list. So an edge has one
-age, memory goes with the number of edges, and no list is ever full. The edges of node k:
+age, memory is proportional to the number of edges, and no list is ever full. The edges of node k:
 
     h = graph.first[k]
     while h != NONE:
-        following = graph.after[h]  # now, in case h is cut
+        following = graph.after[h]  # read it first, in case h is cut
         ...  # the neighbour is graph.end[h], the age of the edge is graph.age[h >> 1]
         h = following
 
-The order within a list means nothing; ties between neighbours are for the caller to settle.
+The order within a list has no meaning; callers break ties between neighbours.
 """
 
 from typing import Any, NamedTuple
@@ -20,31 +20,31 @@ import numpy as np
 from ...jit.compile import jit, record
 
 NONE = -1
-ROOM = 64  # nodes and edges that a new graph has room for
-SPARE = 4  # edges that can be added, besides one node, when there is room
+ROOM = 64  # nodes and edges of a new graph
+SPARE = 4  # `has_room` promises room for one node and this many edges
 
 SIZE = record(
     ("n_nodes", np.int64),
     ("n_edges", np.int64),
-    ("n_slots", np.int64),  # slots of edges ever used; those not in use any more are in a list
-    ("free", np.int64),  # first half-edge of the first of them, or NONE
+    ("n_slots", np.int64),  # edge slots used so far; free ones form a list
+    ("free", np.int64),  # first half-edge of the first free slot, or NONE
 )
 
 
 class Graph(NamedTuple):
-    """Nodes 0 … n_nodes − 1. Arrays have room to grow."""
+    """Nodes 0 … n_nodes − 1. Arrays have spare room."""
 
     size: np.ndarray  # one row: counts
     first: np.ndarray  # of node: its first half-edge, or NONE
     degree: np.ndarray  # of node: number of its edges
     work: np.ndarray  # of node: working memory
-    end: np.ndarray  # of half-edge: the node it leads to; NONE in a slot that is not in use
+    end: np.ndarray  # of half-edge: the node it leads to; NONE in a free slot
     after: np.ndarray  # of half-edge: the next in the same list, or NONE
     age: np.ndarray  # of edge
 
 
 def new_graph(nodes: int = ROOM, edges: int = ROOM) -> Graph:
-    """A graph without nodes, with room for so many."""
+    """An empty graph with room for this many nodes."""
     graph = Graph(
         size=np.zeros(1, SIZE),
         first=np.full(nodes, NONE),
@@ -60,13 +60,13 @@ def new_graph(nodes: int = ROOM, edges: int = ROOM) -> Graph:
 
 @jit
 def has_room(graph):
-    """Can a node and SPARE edges be added?"""
+    """True if a node and SPARE edges can be added."""
     size = graph.size[0]
     return size.n_nodes < graph.first.shape[0] and size.n_edges + SPARE <= graph.age.shape[0]
 
 
 def grow(graph: Graph) -> Graph:
-    """The same graph with twice the room of whatever has run out."""
+    """Copy the graph, doubling the arrays that are full."""
     n_nodes, n_edges = int(graph.size["n_nodes"][0]), int(graph.size["n_edges"][0])
     nodes, edges = len(graph.first), len(graph.age)
     bigger = new_graph(
@@ -78,13 +78,13 @@ def grow(graph: Graph) -> Graph:
 
 
 def copy(graph: Graph) -> Graph:
-    """An independent graph with the same content."""
+    """An independent copy."""
     return Graph(*(array.copy() for array in graph))
 
 
 @jit
 def add_node(graph):  # INOUT graph
-    """A new node without edges; returns its number."""
+    """Add a node without edges; returns its number."""
     size = graph.size[0]
     k = size.n_nodes
     graph.first[k] = NONE
@@ -95,7 +95,7 @@ def add_node(graph):  # INOUT graph
 
 @jit
 def find(graph, i, j):
-    """The half-edge from i to j, or NONE; looks through the shorter list."""
+    """The half-edge from i to j, or NONE; searches the shorter list."""
     a, b = (i, j) if graph.degree[i] <= graph.degree[j] else (j, i)
     h = graph.first[a]
     while h != NONE and graph.end[h] != b:
@@ -105,7 +105,7 @@ def find(graph, i, j):
 
 @jit
 def set_age(graph, i, j, age):  # INOUT graph
-    """Give the edge i–j an age, making it if need be; returns whether it was there before."""
+    """Set the age of the edge i–j, adding the edge if it is missing; returns whether it existed."""
     h = find(graph, i, j)
     if h != NONE:
         graph.age[h >> 1] = age
@@ -120,7 +120,7 @@ def set_age(graph, i, j, age):  # INOUT graph
 
 @jit
 def take_slot(graph):  # INOUT size
-    """The even half-edge of a slot that is not in use."""
+    """Take a free slot; returns its even half-edge."""
     size = graph.size[0]
     if size.free == NONE:
         size.n_slots += 1
@@ -132,7 +132,7 @@ def take_slot(graph):  # INOUT size
 
 @jit
 def attach(graph, h, i, j):  # INOUT end, after, first, degree
-    """Put half-edge h into the list of i; it leads to j."""
+    """Add half-edge h, which leads to j, to the list of i."""
     graph.end[h] = j
     graph.after[h] = graph.first[i]
     graph.first[i] = h
@@ -141,7 +141,7 @@ def attach(graph, h, i, j):  # INOUT end, after, first, degree
 
 @jit
 def detach(graph, h, i):  # INOUT end, after, first, degree
-    """Take half-edge h out of the list of i."""
+    """Remove half-edge h from the list of i."""
     if graph.first[i] == h:
         graph.first[i] = graph.after[h]
     else:
@@ -168,7 +168,7 @@ def cut(graph, h):  # INOUT graph
 
 @jit
 def remove_edge(graph, i, j):  # INOUT graph
-    """Remove the edge i–j if there is one; returns whether there was."""
+    """Remove the edge i–j if it exists; returns whether it did."""
     h = find(graph, i, j)
     if h != NONE:
         cut(graph, h)
@@ -177,7 +177,7 @@ def remove_edge(graph, i, j):  # INOUT graph
 
 @jit
 def add_to_ages(graph, k, years):  # INOUT age
-    """Let all edges of node k grow older."""
+    """Add `years` to the age of all edges of node k."""
     h = graph.first[k]
     while h != NONE:
         graph.age[h >> 1] += years
@@ -186,7 +186,7 @@ def add_to_ages(graph, k, years):  # INOUT age
 
 @jit
 def ages_of(graph, k, out):  # INOUT out
-    """Write down the ages of node k's edges; returns how many."""
+    """Write the ages of node k's edges to `out`; returns their number."""
     n, h = 0, graph.first[k]
     while h != NONE:
         out[n] = graph.age[h >> 1]
@@ -199,7 +199,7 @@ def ages_of(graph, k, out):  # INOUT out
 def cut_older(graph, k, limit, lost):  # INOUT graph, lost
     """Remove node k's edges that are older than the limit.
 
-    Writes down the neighbours it loses; returns how many, and the sum of the edges' ages.
+    Writes the neighbours that k loses to `lost`; returns their number and the sum of the edges' ages.
     """
     n, total, h = 0, 0, graph.first[k]
     while h != NONE:
@@ -215,9 +215,9 @@ def cut_older(graph, k, limit, lost):  # INOUT graph, lost
 
 @jit
 def drop_nodes(graph, keep):  # INOUT graph
-    """Remove the nodes that are not to be kept, with their edges, and close up; returns how many are left.
+    """Remove the nodes with keep[k] false and their edges, and renumber the rest; returns how many are left.
 
-    The order of the others stays: whoever has arrays of his own copies what is kept down in the same way.
+    The order stays the same: callers compact their own arrays of nodes in the same way.
     """
     size, number = graph.size[0], graph.work
     for k in range(size.n_nodes):
@@ -237,12 +237,12 @@ def drop_nodes(graph, keep):  # INOUT graph
 
 
 def size_of(graph: Graph) -> Any:
-    """The counts by name, readable from plain Python."""
+    """The counts by name, for plain Python."""
     return graph.size.view(np.recarray)[0]
 
 
 def edges(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
-    """Edges as pairs of nodes i < j, sorted, shape (m, 2); and their ages."""
+    """Edges as sorted pairs of nodes i < j, shape (m, 2), and their ages."""
     slots = np.flatnonzero(graph.end[::2] != NONE)
     ends = np.sort(np.stack([graph.end[2 * slots], graph.end[2 * slots + 1]], axis=1), axis=1)
     order = np.lexsort(ends.T[::-1])

@@ -1,8 +1,8 @@
-"""Positions of nodes for compiled loops, 64 abreast, and the nearest of them.
+"""Positions of nodes in blocks of 64, for compiled loops, and the search for the nearest.
 
 `blocks[b, j, l]` is feature j of node b·64 + l, infinite where there is no node. Distances are squared and
-added up in feature order, without fused operations: the same two points are equally far apart whichever
-of them is the node, so that a sample that was seen before meets limits made of it exactly.
+added up in feature order, without fused multiply-add: the distance is symmetric to the bit, so a repeated
+sample meets thresholds that were computed from it exactly.
 """
 
 import numpy as np
@@ -16,23 +16,23 @@ squared_distances = jit(_squared_distances)  # INOUT out
 
 
 def new_blocks(n_features: int, nodes: int) -> np.ndarray:
-    """Room for so many nodes."""
+    """Empty blocks for this many nodes."""
     return np.full((n_blocks(nodes), n_features, LANES), np.inf)
 
 
 def grow(blocks: np.ndarray) -> np.ndarray:
-    """The same nodes, with room for as many again."""
+    """Copy the blocks, doubling their number."""
     return np.concatenate([blocks, np.full_like(blocks, np.inf)])
 
 
 def positions(blocks: np.ndarray, n_nodes: int) -> np.ndarray:
-    """The nodes as rows."""
+    """Positions of the nodes, one row per node."""
     return blocks.swapaxes(1, 2).reshape(-1, blocks.shape[1])[:n_nodes].copy()
 
 
 @jit
 def put(blocks, k, x):  # INOUT blocks
-    """Node k stands at x."""
+    """Set the position of node k to x."""
     column = blocks[k // LANES, :, k % LANES]
     for j in range(x.shape[0]):
         column[j] = x[j]
@@ -40,7 +40,7 @@ def put(blocks, k, x):  # INOUT blocks
 
 @jit
 def take(blocks, k, out):  # INOUT out
-    """Copy the position of node k."""
+    """Copy the position of node k to `out`."""
     column = blocks[k // LANES, :, k % LANES]
     for j in range(out.shape[0]):
         out[j] = column[j]
@@ -64,7 +64,7 @@ def approach_by_share(blocks, k, x, share):  # INOUT blocks
 
 @jit
 def put_between(blocks, k, i, j):  # INOUT blocks
-    """Node k stands in the middle between nodes i and j."""
+    """w_k = (w_i + w_j)/2."""
     column = blocks[k // LANES, :, k % LANES]
     a, b = blocks[i // LANES, :, i % LANES], blocks[j // LANES, :, j % LANES]
     for f in range(blocks.shape[1]):
@@ -96,7 +96,7 @@ def nearest_two(blocks, n_nodes, x, out):  # INOUT out
 
 @jit
 def drop(blocks, n_nodes, keep):  # INOUT blocks
-    """Close up over the nodes that are not to be kept."""
+    """Remove the nodes with keep[k] false and renumber the rest."""
     for k in range(n_nodes - 1, -1, -1):
         if not keep[k]:
             drop_one(blocks, k, n_nodes)
@@ -105,7 +105,7 @@ def drop(blocks, n_nodes, keep):  # INOUT blocks
 
 @jit
 def drop_one(blocks, k, n_nodes):  # INOUT blocks
-    """Every node behind k moves up by one lane: whole rows of lanes at a time."""
+    """Remove node k: move every later node up by one lane, whole rows of lanes at a time."""
     begin, last = k % LANES, (n_nodes - 1) // LANES
     for b in range(k // LANES, last + 1):
         for j in range(blocks.shape[1]):
@@ -117,7 +117,7 @@ def drop_one(blocks, k, n_nodes):  # INOUT blocks
 
 
 def nearest(blocks: np.ndarray, n_nodes: int, X: np.ndarray) -> np.ndarray:
-    """Nearest node of every row, ties to the lowest index."""
+    """Nearest node of each row, ties to the lowest index."""
     winner = np.empty(len(X), np.int64)
     _find_nearest(blocks, n_nodes, X, winner)
     return winner

@@ -1,4 +1,4 @@
-"""GNG: a graph of prototypes that grows where the error is largest."""
+"""GNG: a graph of prototypes that inserts nodes where the error is largest."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ UNLIMITED = 2**62
 class GNG(GraphMixin, ClusterMixin, BaseEstimator):
     """Growing Neural Gas: incremental clustering by a graph that learns the topology of the data.
 
-    Every sample draws the nearest node and its neighbours closer and joins the two nearest nodes by an edge.
-    Edges that are not confirmed grow old and are removed. Every `lambda_` samples a node is inserted where
-    the accumulated error is largest. Each connected component is a cluster.
+    Each sample moves the nearest node and its neighbours closer and joins the two nearest nodes by an edge.
+    Edges that are not confirmed age and are removed. Every `lambda_` samples, GNG inserts a node where the
+    accumulated error is largest. Each connected component is a cluster.
 
     Features are used as they are: scale them first if their units are not comparable. The defaults are
     Fritzke's own and need thousands of samples to be useful.
@@ -30,20 +30,20 @@ class GNG(GraphMixin, ClusterMixin, BaseEstimator):
     Parameters
     ----------
     eps_b, eps_n : float in [0, 1], default=0.2, 0.006
-        By which part of the way the nearest node and its neighbours move towards a sample.
+        Learning rates: the fraction of the way that the nearest node and its neighbours move to a sample.
     a_max : int >= 0, default=50
         Age beyond which an edge is removed: how often one of its ends won without confirming it.
     lambda_ : int >= 1, default=100
-        A node is inserted every so many samples.
+        Number of samples between two insertions.
     alpha : float in [0, 1], default=0.5
-        What is left of the errors of the two nodes between which a node is inserted.
+        Factor on the errors of the two nodes between which a node is inserted.
     delta : float in (0, 1], default=0.995
-        What is left of all errors from one sample to the next.
+        Factor on all errors after each sample.
     max_nodes : int >= 2 or None, default=2000
-        Number of nodes from which on none is inserted; None for no limit.
+        Largest number of nodes; None for no limit.
     init : {"first", "random"}, default="first"
-        Where the two first nodes stand: at the first two samples, or at two points drawn evenly from the box
-        around the first batch.
+        Positions of the first two nodes: the first two samples, or two points drawn uniformly from the
+        bounding box of the first batch.
     random_state : int, RandomState instance or None, default=None
         For ``init="random"``; nothing else is random.
 
@@ -143,7 +143,7 @@ class GNG(GraphMixin, ClusterMixin, BaseEstimator):
 
     @property
     def n_samples_seen_(self) -> int:
-        """Number of samples learnt; a single one waits as a node until there is a second."""
+        """Number of samples learnt, including a first one that waits for the second."""
         return super().n_samples_seen_ or 1
 
     @property

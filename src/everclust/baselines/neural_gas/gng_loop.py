@@ -1,7 +1,7 @@
-"""Growing Neural Gas: one signal, step by step.
+"""Growing Neural Gas: one sample ("signal"), step by step.
 
-The errors of all nodes fade at every signal. Instead of multiplying all of them, `error` is kept in units of
-`fade`, the power of δ reached so far: a node's accumulated error is error·fade.
+The errors of all nodes decay with every signal. Instead of multiplying all of them, `error` is stored in
+units of `fade`, the current power of δ: a node's accumulated error is error·fade.
 """
 
 from typing import NamedTuple
@@ -16,20 +16,20 @@ from ..graph import prototypes
 from ..graph.graph import NONE, Graph, add_node, add_to_ages, cut_older, drop_nodes, remove_edge, set_age
 from ..graph.prototypes import approach, nearest_two, put, put_between, take
 
-FAINT = 2.0**-60  # from here on errors are multiplied out
+FAINT = 2.0**-60  # below it, the errors are multiplied by it and it is reset to 1
 
-CLOCK = record(
+SCALARS = record(
     ("n_seen", np.int64),  # t, signals presented
     ("fade", np.float64),  # unit of the errors
 )
 
 
 class State(NamedTuple):
-    """All that was learnt. Arrays have room to grow; the graph knows the number of nodes."""
+    """The model. Arrays have spare room; the graph holds the number of nodes."""
 
-    clock: np.ndarray  # one row: scalars
+    scalars: np.ndarray  # one record
     blocks: np.ndarray  # w, positions of the nodes, in lanes
-    error: np.ndarray  # err, accumulated squared errors in units of clock.fade
+    error: np.ndarray  # err, accumulated squared errors in units of scalars.fade
     graph: Graph
 
 
@@ -46,36 +46,36 @@ class Rules(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Working memory, made once per call of the kernel."""
+    """Working memory, allocated once per call of the kernel."""
 
     distance: np.ndarray
-    first: np.ndarray  # the very first sample
+    first: np.ndarray  # the first sample, while it waits for the second
     lost: np.ndarray
     keep: np.ndarray
 
 
 def new_state(n_features: int) -> State:
-    """A network that has seen nothing."""
+    """An empty network."""
     graph = graphs.new_graph()
-    clock = np.zeros(1, CLOCK)
-    clock["fade"] = 1.0
+    scalars = np.zeros(1, SCALARS)
+    scalars["fade"] = 1.0
     room = len(graph.first)
-    return State(clock, prototypes.new_blocks(n_features, room), np.zeros(room), graph)
+    return State(scalars, prototypes.new_blocks(n_features, room), np.zeros(room), graph)
 
 
 def start_from(state: State, points: np.ndarray) -> None:  # INOUT state
-    """Begin with nodes at these two points instead of the first two samples."""
-    _place(state, points)
+    """Start with nodes at these two points instead of the first two samples."""
+    _put_nodes(state, points)
 
 
 @kernel
-def _place(state, points):  # INOUT state
+def _put_nodes(state, points):  # INOUT state
     for point in points:
         put(state.blocks, create(state), point)
 
 
 def grow(state: State) -> State:
-    """The same network with more room."""
+    """Copy the network with more room."""
     graph = graphs.grow(state.graph)
     error = np.zeros(len(graph.first))
     error[: len(state.error)] = state.error
@@ -85,7 +85,7 @@ def grow(state: State) -> State:
 
 @jit_allocating
 def new_scratch(state):
-    """Room for the nodes there can be."""
+    """Working memory for as many nodes as the state has room for."""
     n_features, room = state.blocks.shape[1], state.error.shape[0]
     return Scratch(
         distance=np.empty(LANES),
@@ -97,7 +97,7 @@ def new_scratch(state):
 
 @jit
 def create(state):  # INOUT graph, error
-    """A new node without error; it still has to be put somewhere."""
+    """Add a node with error 0, without a position; returns its number."""
     k = add_node(state.graph)
     state.error[k] = 0.0
     return k
@@ -105,7 +105,7 @@ def create(state):  # INOUT graph, error
 
 @jit
 def begin(state, x, rules, scratch):  # INOUT state, scratch
-    """The first two samples become nodes, and then they are signals like all others."""
+    """Make the first two samples nodes, then learn both as signals."""
     put(state.blocks, create(state), x)
     if state.graph.size[0].n_nodes == 2:
         take(state.blocks, 0, scratch.first)
@@ -116,23 +116,23 @@ def begin(state, x, rules, scratch):  # INOUT state, scratch
 @jit
 def present(state, x, rules, scratch):  # INOUT state, scratch
     """Learn one signal."""
-    clock, graph = state.scalars[0], state.graph
-    clock.n_seen += 1
+    scalars, graph = state.scalars[0], state.graph
+    scalars.n_seen += 1
     first, second, away, _ = nearest_two(state.blocks, graph.size[0].n_nodes, x, scratch.distance)
     add_to_ages(graph, first, 1)
-    state.error[first] += away / clock.fade
+    state.error[first] += away / scalars.fade
     attract(state, first, x, rules)
     set_age(graph, first, second, 0)
     n_lost, _ = cut_older(graph, first, rules.a_max, scratch.lost)
-    drop_lonely(state, scratch.lost[:n_lost], scratch.keep)
-    if clock.n_seen % rules.interval == 0 and graph.size[0].n_nodes < rules.max_nodes:
+    drop_isolated(state, scratch.lost[:n_lost], scratch.keep)
+    if scalars.n_seen % rules.interval == 0 and graph.size[0].n_nodes < rules.max_nodes:
         insert_node(state, rules)
     fade(state, rules.delta)
 
 
 @jit
 def attract(state, first, x, rules):  # INOUT blocks
-    """The nearest node and its neighbours come closer."""
+    """Move the nearest node and its neighbours towards x."""
     approach(state.blocks, first, x, rules.eps_b)
     h = state.graph.first[first]
     while h != NONE:
@@ -141,8 +141,8 @@ def attract(state, first, x, rules):  # INOUT blocks
 
 
 @jit
-def drop_lonely(state, suspects, keep):  # INOUT state, (keep)
-    """Remove the nodes that have lost their last edge; keep is all true before and after."""
+def drop_isolated(state, suspects, keep):  # INOUT state, (keep)
+    """Remove the suspects that have no edge left; keep is all true before and after."""
     n_lonely = 0
     for k in suspects:
         if state.graph.degree[k] == 0:
@@ -159,7 +159,7 @@ def drop_lonely(state, suspects, keep):  # INOUT state, (keep)
 
 @jit
 def close_up(values, keep):  # INOUT values
-    """Move what is to be kept to the front."""
+    """Move the values with keep[i] true to the front."""
     to = 0
     for k in range(values.shape[0]):
         values[to] = values[k]
@@ -168,7 +168,7 @@ def close_up(values, keep):  # INOUT values
 
 @jit
 def insert_node(state, rules):  # INOUT state
-    """Halve the edge between the node with the largest error and the worst of its neighbours."""
+    """Split the edge between the node with the largest error and its neighbour with the largest error."""
     graph, error = state.graph, state.error
     q = 0
     for k in range(1, graph.size[0].n_nodes):
@@ -201,19 +201,19 @@ def worst_neighbour(state, q):
 
 
 @jit
-def fade(state, delta):  # INOUT clock.fade, error
+def fade(state, delta):  # INOUT scalars.fade, error
     """err ← δ·err for all nodes."""
-    clock = state.scalars[0]
-    clock.fade *= delta
-    if clock.fade < FAINT:
+    scalars = state.scalars[0]
+    scalars.fade *= delta
+    if scalars.fade < FAINT:
         for k in range(state.graph.size[0].n_nodes):
-            state.error[k] *= clock.fade
-        clock.fade = 1.0
+            state.error[k] *= scalars.fade
+        scalars.fade = 1.0
 
 
 @kernel
 def learn_rows(state, X, start, rules):  # INOUT state
-    """Learn the rows from start on; returns the first row that found no room."""
+    """Learn the rows from `start`; returns the first row for which there was no room."""
     state = refer(state)
     scratch = new_scratch(state)
     for i in range(start, X.shape[0]):
@@ -227,7 +227,7 @@ def learn_rows(state, X, start, rules):  # INOUT state
 
 
 def learn(state: State, X: np.ndarray, rules: Rules) -> State:
-    """Learn all rows; writes into the state and returns it, or a roomier one that takes its place."""
+    """Learn all rows in place; returns the state, or the larger copy that replaces it."""
     done = learn_rows(state, X, 0, rules)
     while done < len(X):
         state = grow(state)

@@ -1,4 +1,4 @@
-"""SOINN+: a self-organising network that takes its limits from statistics of itself."""
+"""SOINN+: a self-organising network whose thresholds follow from its own statistics."""
 
 from __future__ import annotations
 
@@ -20,27 +20,29 @@ NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 class SOINNPlus(GraphMixin, ClusterMixin, BaseEstimator):
     """SOINN+: incremental clustering of noisy streams by a self-organising network, without tuning.
 
-    A sample that is farther from its two nearest nodes than their neighbours are becomes a node of its own.
-    Otherwise the nearest node moves towards it, and an edge joins the two. Edges that were not confirmed for
-    longer than others, and nodes without edges that have been idle for longer than others, are removed. Each
-    connected component is a cluster; so is each node without edges.
+    A sample that is farther from its two nearest nodes than their neighbours are becomes a new node.
+    Otherwise the nearest node moves towards it, and an edge joins the two nearest nodes. SOINN+ removes edges
+    that are unusually old, and nodes without edges that have been idle for unusually long. Each connected
+    component is a cluster; so is each node without edges.
 
-    Features are used as they are: scale them first if their units are not comparable. There is nothing to
-    tune; the constants of the algorithm can be changed all the same.
+    Features are used as they are: scale them first if their units are not comparable. No parameter needs
+    tuning; the constants of the algorithm can still be changed.
 
     Parameters
     ----------
     link_factor : float >= 0, default=2
-        Standard deviations that the reach of winners may be above its mean when they are linked.
+        The two winners are linked if the threshold of either, reduced by how often it has won, is below
+        the mean of earlier links plus this many standard deviations.
     edge_factor : float >= 0, default=2
-        Interquartile ranges that the age of an edge may be above the upper quartile.
+        An edge is old if its age is this many interquartile ranges above the upper quartile.
     node_factor : float >= 0, default=2
-        Deviations that the idleness of a node without edges may be above the others' median.
+        A node without edges is idle if its idle time is this many (robust) standard deviations above the
+        median of the nodes with edges.
     neighbour_divisor : float > 0, default=100
-        How much less than the winner its neighbours move.
+        The neighbours move this many times less than they would as the winner.
     reference_quirks : bool, default=True
-        Remember nodes that were cut off as the authors' program does, which adds their numbers, not one for
-        each, to the count of removed nodes. The published results depend on it.
+        Count removed nodes as the authors' program does: it adds the index of a node that lost its last
+        edge, instead of 1, to the count. The published results depend on it.
 
     Attributes
     ----------

@@ -1,8 +1,7 @@
-"""What SOINN+ removes: old edges, nodes that are cut off by it, and idle nodes without edges.
+"""What SOINN+ removes: old edges, nodes that lose their last edge by that, and idle nodes without edges.
 
-Two of the limits take a statistic over many edges or nodes. Both are a remembered mean times a weight, plus
-something that is not negative and needs that statistic; so where nothing is above the first part, it
-need not be known.
+Two of the limits contain a statistic over many edges or nodes: each is a running mean times a weight plus a
+non-negative term with that statistic. If no value exceeds the first part, the statistic is not computed.
 """
 
 import numpy as np
@@ -16,26 +15,26 @@ from ..graph.graph import NONE, cut_older, drop_nodes
 MAD_SCALE = 1.482602218505602  # from the median of absolute deviations to the deviation of a normal sample
 
 
-# Deletion 1 and 2: edges, and nodes that are cut off by it
+# Deletions 1 and 2: old edges, and nodes that lose their last edge
 
 
 @jit
 def cut_old_edges(state, first, rules, scratch):  # INOUT state, scratch
-    """Cut the winner's old edges and drop whom that leaves alone; returns the winner's new number."""
+    """Cut the winner's old edges and drop nodes without edges; returns the winner's new number."""
     limit = age_limit(state, first, rules.edge_factor, scratch)
     n, total = cut_older(state.graph, first, limit, scratch.lost)
     if n == 0:
         return first
-    clock = state.scalars[0]
-    clock.cut_age = (clock.n_cut * clock.cut_age + total) / (clock.n_cut + n)
-    clock.n_cut += n
+    scalars = state.scalars[0]
+    scalars.cut_age = (scalars.n_cut * scalars.cut_age + total) / (scalars.n_cut + n)
+    scalars.n_cut += n
     n_lonely = n_before = 0
     for k in scratch.lost[:n]:
         if state.graph.degree[k] == 0:
             scratch.keep[k] = False
             n_lonely += 1
             n_before += k < first
-            clock.n_dropped += k + 1 if rules.sums_indices else 1
+            scalars.n_dropped += k + 1 if rules.sums_indices else 1
     if n_lonely > 0:
         drop(state, scratch.keep)
     return first - n_before
@@ -43,10 +42,10 @@ def cut_old_edges(state, first, rules, scratch):  # INOUT state, scratch
 
 @jit
 def age_limit(state, first, factor, scratch):  # INOUT scratch
-    """Age above which the winner's edges are cut: infinite, or too high for any, if none is."""
-    clock, graph = state.scalars[0], state.graph
-    # The more edges there are, the lower: no component has more than all.
-    floor = clock.cut_age * (clock.n_cut / max(clock.n_cut + graph.size[0].n_edges, 1))
+    """Age above which the winner's edges are cut; ∞ if none can be that old."""
+    scalars, graph = state.scalars[0], state.graph
+    # The floor falls with the number of edges, and no component has more than the whole graph.
+    floor = scalars.cut_age * (scalars.n_cut / max(scalars.n_cut + graph.size[0].n_edges, 1))
     if oldest(graph, first) <= floor:
         return np.inf
     n = component_ages(graph, first, scratch)
@@ -54,8 +53,8 @@ def age_limit(state, first, factor, scratch):  # INOUT scratch
     slack = factor * (high - low)
     if slack == 0.0:
         return np.inf
-    weight = clock.n_cut / (clock.n_cut + n)
-    return clock.cut_age * weight + (high + slack) * (1.0 - weight)
+    weight = scalars.n_cut / (scalars.n_cut + n)
+    return scalars.cut_age * weight + (high + slack) * (1.0 - weight)
 
 
 @jit
@@ -70,7 +69,7 @@ def oldest(graph, k):
 
 @jit
 def component_ages(graph, k, scratch):  # INOUT scratch.component, scratch.lost, scratch.value
-    """Write down the ages of all edges of the component of node k; returns how many."""
+    """Write the ages of all edges in the component of node k to scratch.value; returns their number."""
     scratch.component[: graph.size[0].n_nodes] = NONE
     flood(graph, k, 1, scratch.component, scratch.lost)
     n = 0
@@ -93,8 +92,8 @@ def idleness(state, k):
 
 @jit
 def drop_idle_nodes(state, factor, scratch):  # INOUT state, scratch
-    """Drop nodes without edges that have been idle for too long, by the standards of the others."""
-    clock, graph = state.scalars[0], state.graph
+    """Drop nodes without edges that have been idle for unusually long."""
+    scalars, graph = state.scalars[0], state.graph
     n_nodes = graph.size[0].n_nodes
     n_alone, longest = 0, 0.0
     for k in range(n_nodes):
@@ -103,8 +102,8 @@ def drop_idle_nodes(state, factor, scratch):  # INOUT state, scratch
             longest = max(longest, idleness(state, k))
     if n_alone == n_nodes:
         return
-    weight = clock.n_dropped / (clock.n_dropped + (n_nodes - n_alone))
-    floor = clock.dropped_idleness * weight
+    weight = scalars.n_dropped / (scalars.n_dropped + (n_nodes - n_alone))
+    floor = scalars.dropped_idleness * weight
     if longest <= floor:
         return
     usual = usual_idleness(state, factor, scratch.value)
@@ -115,7 +114,7 @@ def drop_idle_nodes(state, factor, scratch):  # INOUT state, scratch
 
 @jit
 def usual_idleness(state, factor, value):  # INOUT value
-    """Median over the nodes with edges plus so many deviations."""
+    """Median idle time of the nodes with edges plus `factor` robust standard deviations."""
     n = 0
     for k in range(state.graph.size[0].n_nodes):
         if state.graph.degree[k] > 0:
@@ -129,22 +128,23 @@ def usual_idleness(state, factor, value):  # INOUT value
 
 @jit
 def drop_idle(state, limit, keep):  # INOUT state, (keep)
-    """Drop the nodes without edges above the limit."""
-    clock = state.scalars[0]
+    """Drop the nodes without edges whose idle time is above the limit."""
+    scalars = state.scalars[0]
     n, total = 0, 0.0
     for k in range(state.graph.size[0].n_nodes):
         if state.graph.degree[k] == 0 and idleness(state, k) > limit:
             keep[k] = False
             total += idleness(state, k)
             n += 1
-    clock.dropped_idleness = (clock.n_dropped * clock.dropped_idleness + total) / (clock.n_dropped + n)
-    clock.n_dropped += n
+    total += scalars.n_dropped * scalars.dropped_idleness
+    scalars.dropped_idleness = total / (scalars.n_dropped + n)
+    scalars.n_dropped += n
     drop(state, keep)
 
 
 @jit
 def drop(state, keep):  # INOUT state, keep
-    """Remove the nodes that are not to be kept, and close up."""
+    """Remove the nodes with keep[k] false and renumber the rest."""
     n_nodes, to = state.graph.size[0].n_nodes, 0
     for k in range(n_nodes):
         source, target = state.node[k], state.node[to]

@@ -18,8 +18,8 @@ MIN_NODES = 3  # with fewer, every sample becomes a node
 @jit
 def absorb(state, x, rules, scratch):  # INOUT state, scratch
     """Learn one sample."""
-    clock, graph = state.scalars[0], state.graph
-    clock.n_seen += 1
+    scalars, graph = state.scalars[0], state.graph
+    scalars.n_seen += 1
     if graph.size[0].n_nodes < MIN_NODES:
         create(state, x)
         return
@@ -41,7 +41,7 @@ def absorb(state, x, rules, scratch):  # INOUT state, scratch
 
 @jit
 def create(state, x):  # INOUT state
-    """A new node at x, without edges."""
+    """Add a node at x without edges."""
     k = add_node(state.graph)
     put(state.blocks, k, x)
     state.node[k].wins = 1
@@ -50,16 +50,16 @@ def create(state, x):  # INOUT state
 
 @jit
 def reach(state, k, away, apart, scratch):  # INOUT scratch
-    """θ_k: distance to the farthest neighbour; without neighbours, to the nearest other node.
+    """θ_k, the similarity threshold: distance to the farthest neighbour, or else to the nearest other node.
 
-    A sample that is farther away than the other winner is out of reach: then how far exactly does not matter.
+    A sample farther away than the other winner exceeds the threshold, whose exact value is then not needed.
     """
     h = state.graph.first[k]
     if h == NONE:
         if away > apart:
             return apart
         take(state.blocks, k, scratch.position)
-        # Of all nodes, k itself is the nearest to its place, or a duplicate is.
+        # The nearest node to the position of k is k itself or a duplicate.
         return nearest_two(state.blocks, state.graph.size[0].n_nodes, scratch.position, scratch.distance)[3]
     farthest = 0.0
     while h != NONE:
@@ -73,13 +73,13 @@ def reach(state, k, away, apart, scratch):  # INOUT scratch
 
 @jit
 def may_link(state, first, second, first_reach, second_reach, factor):
-    """Is one of them trusted enough, or near enough to what was confirmed before? Reaches are not squared."""
-    clock = state.scalars[0]
-    if clock.first_square_sum == 0.0 or clock.second_square_sum == 0.0:
+    """True if either threshold (not squared), times 1 − wins/most wins, is below its limit."""
+    scalars = state.scalars[0]
+    if scalars.first_square_sum == 0.0 or scalars.second_square_sum == 0.0:
         return True
     most = most_wins(state)
-    first_limit = clock.first_mean + factor * math.sqrt(clock.first_square_sum / clock.n_links)
-    second_limit = clock.second_mean + factor * math.sqrt(clock.second_square_sum / clock.n_links)
+    first_limit = scalars.first_mean + factor * math.sqrt(scalars.first_square_sum / scalars.n_links)
+    second_limit = scalars.second_mean + factor * math.sqrt(scalars.second_square_sum / scalars.n_links)
     return (
         first_reach * (1.0 - state.node[first].wins / most) < first_limit
         or second_reach * (1.0 - state.node[second].wins / most) < second_limit
@@ -88,7 +88,7 @@ def may_link(state, first, second, first_reach, second_reach, factor):
 
 @jit
 def most_wins(state):
-    """The largest number of wins of a node with an edge, or, if none has one, of any node."""
+    """The largest number of wins among the nodes with edges, or among all if there are no edges."""
     most_linked, most = 0, 0
     for k in range(state.graph.size[0].n_nodes):
         wins = state.node[k].wins
@@ -99,22 +99,22 @@ def most_wins(state):
 
 
 @jit
-def link(state, first, second, first_reach, second_reach):  # INOUT graph, clock
-    """Make the edge, or confirm it and take note of how far apart its ends were."""
+def link(state, first, second, first_reach, second_reach):  # INOUT graph, scalars
+    """Add the edge, or reset its age and update the statistics of the thresholds."""
     if not set_age(state.graph, first, second, 1):
         return
-    clock = state.scalars[0]
-    clock.n_links += 1
-    first_off, second_off = first_reach - clock.first_mean, second_reach - clock.second_mean
-    clock.first_mean += first_off / clock.n_links
-    clock.second_mean += second_off / clock.n_links
-    clock.first_square_sum += first_off * (first_reach - clock.first_mean)
-    clock.second_square_sum += second_off * (second_reach - clock.second_mean)
+    scalars = state.scalars[0]
+    scalars.n_links += 1
+    first_off, second_off = first_reach - scalars.first_mean, second_reach - scalars.second_mean
+    scalars.first_mean += first_off / scalars.n_links
+    scalars.second_mean += second_off / scalars.n_links
+    scalars.first_square_sum += first_off * (first_reach - scalars.first_mean)
+    scalars.second_square_sum += second_off * (second_reach - scalars.second_mean)
 
 
 @jit
 def attract(state, first, x, divisor):  # INOUT node, blocks
-    """The winner becomes the mean of what it won; its neighbours come a little closer."""
+    """Move the winner to the mean of its samples, and its neighbours a little towards x."""
     node = state.node[first]
     node.wins += 1
     node.stamp = state.scalars[0].n_seen
@@ -128,7 +128,7 @@ def attract(state, first, x, divisor):  # INOUT node, blocks
 
 @kernel
 def learn_rows(state, X, start, rules):  # INOUT state
-    """Learn the rows from start on; returns the first row that found no room."""
+    """Learn the rows from `start`; returns the first row for which there was no room."""
     state = refer(state)
     scratch = new_scratch(state)
     for i in range(start, X.shape[0]):
@@ -139,7 +139,7 @@ def learn_rows(state, X, start, rules):  # INOUT state
 
 
 def learn(state: State, X: np.ndarray, rules: Rules) -> State:
-    """Learn all rows; writes into the state and returns it, or a roomier one that takes its place."""
+    """Learn all rows in place; returns the state, or the larger copy that replaces it."""
     done = learn_rows(state, X, 0, rules)
     while done < len(X):
         state = grow(state)

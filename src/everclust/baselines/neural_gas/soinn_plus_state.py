@@ -1,4 +1,4 @@
-"""All that SOINN+ has learnt, its constants, and its working memory."""
+"""The state of SOINN+, its constants, and its working memory."""
 
 from typing import NamedTuple
 
@@ -10,10 +10,10 @@ from ..graph import graph as graphs
 from ..graph import prototypes
 from ..graph.graph import Graph
 
-CLOCK = record(
+SCALARS = record(
     ("n_seen", np.int64),  # t
     ("n_links", np.int64),  # n_L, edges that were confirmed
-    ("first_mean", np.float64),  # μ: reach (not squared) of first and second winners when they were
+    ("first_mean", np.float64),  # μ, mean threshold (not squared) of the first and second winners of these
     ("second_mean", np.float64),
     ("first_square_sum", np.float64),  # S, sums of squared deviations
     ("second_square_sum", np.float64),
@@ -29,9 +29,9 @@ NODE = record(
 
 
 class State(NamedTuple):
-    """All that was learnt. Arrays have room to grow; the graph knows the number of nodes."""
+    """The model. Arrays have spare room; the graph holds the number of nodes."""
 
-    clock: np.ndarray  # one row: scalars
+    scalars: np.ndarray  # one record
     node: np.ndarray
     blocks: np.ndarray  # w, positions of the nodes, in lanes
     graph: Graph  # the age of an edge is its lifetime
@@ -44,29 +44,29 @@ class Rules(NamedTuple):
     edge_factor: float
     node_factor: float
     neighbour_divisor: float
-    sums_indices: bool  # the reference counts a node that was cut off as many times as its number says
+    sums_indices: bool  # count a removed node by its index, as the reference does
 
 
 class Scratch(NamedTuple):
-    """Working memory, made once per call of the kernel."""
+    """Working memory, allocated once per call of the kernel."""
 
     distance: np.ndarray
     position: np.ndarray
     lost: np.ndarray
     keep: np.ndarray  # all true between two uses
     component: np.ndarray
-    value: np.ndarray  # room for a number per node or edge
+    value: np.ndarray  # one number per node or edge
 
 
 def new_state(n_features: int) -> State:
-    """A network that has seen nothing."""
+    """An empty network."""
     graph = graphs.new_graph()
     room = len(graph.first)
-    return State(np.zeros(1, CLOCK), np.zeros(room, NODE), prototypes.new_blocks(n_features, room), graph)
+    return State(np.zeros(1, SCALARS), np.zeros(room, NODE), prototypes.new_blocks(n_features, room), graph)
 
 
 def grow(state: State) -> State:
-    """The same network with more room."""
+    """Copy the network with more room."""
     graph = graphs.grow(state.graph)
     if len(graph.first) == len(state.node):
         return state._replace(graph=graph)
@@ -76,7 +76,7 @@ def grow(state: State) -> State:
 
 @jit_allocating
 def new_scratch(state):
-    """Room for the nodes and edges there can be."""
+    """Working memory for as many nodes and edges as the state has room for."""
     room = state.node.shape[0]
     return Scratch(
         distance=np.empty(LANES),

@@ -1,4 +1,4 @@
-"""What the paper tuned, and what it found: one JSON file for each compared algorithm.
+"""The paper's search spaces and tuned parameters: one JSON file for each baseline.
 
 ``{"space": {parameter: [lowest, highest] or [lowest, highest, "log"]}, "published": {setting: {data set:
 {parameter: value}}}}``, and ``"tuned"`` in the same form as ``"published"`` for values found here. Two
@@ -15,7 +15,7 @@ Bounds = tuple[int, int] | tuple[float, float] | tuple[float, float, str]
 
 
 def _sheet(name: str) -> dict[str, Any]:
-    """Everything that is known about an algorithm's parameters."""
+    """Contents of the JSON file of one algorithm."""
     sheets = {file.name: file for file in files(__package__).iterdir() if file.name.endswith(".json")}
     file = sheets.get(name.replace("-", "_") + ".json")
     if file is None:
@@ -25,7 +25,7 @@ def _sheet(name: str) -> dict[str, Any]:
 
 
 def space(name: str) -> dict[str, Bounds]:
-    """Which parameters the paper tuned, and between which bounds.
+    """The parameters that the paper tuned, with their bounds.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def space(name: str) -> dict[str, Bounds]:
     -------
     space : dict
         Name of a parameter -> lowest and highest value, two integers or two floats, and "log" as a third
-        if it was searched on a logarithmic scale. Empty when there is nothing to tune.
+        for a logarithmic scale. Empty if the algorithm has no parameter to tune.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def space(name: str) -> dict[str, Bounds]:
 
 
 def published(name: str, setting: str, dataset: str) -> dict[str, Any] | None:
-    """The values that the paper found for a data set.
+    """The parameters that the paper reports for a data set.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def published(name: str, setting: str, dataset: str) -> dict[str, Any] | None:
     Returns
     -------
     parameters : dict or None
-        None when they are not known.
+        None if the paper does not report them.
 
     Raises
     ------
@@ -77,7 +77,7 @@ def published(name: str, setting: str, dataset: str) -> dict[str, Any] | None:
 
 
 def tuned(name: str, setting: str, dataset: str) -> dict[str, Any] | None:
-    """The values found here where the paper's are not known or do not fit its tables.
+    """Our own values, where the paper reports none or its values do not reproduce its tables.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def tuned(name: str, setting: str, dataset: str) -> dict[str, Any] | None:
     Returns
     -------
     parameters : dict or None
-        None when none were searched.
+        None if we did not search.
 
     Raises
     ------

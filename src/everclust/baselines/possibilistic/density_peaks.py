@@ -1,4 +1,4 @@
-"""Samples in dense places that are far from denser ones."""
+"""Density peaks: dense samples that are far from denser ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..distances import chunks, distances, points
 
 
 def dense_points(X: np.ndarray, n_points: int) -> np.ndarray:
-    """Steps 1 to 4: indices of the samples with the largest ρ·δ, of equal ones the lower; ascending."""
+    """Steps 1 to 4: ascending indices of the samples with the largest ρ·δ, ties to the lowest."""
     density = densities(X)
     separation = separations(X, density)
     with np.errstate(invalid="ignore"):
@@ -19,7 +19,7 @@ def dense_points(X: np.ndarray, n_points: int) -> np.ndarray:
 
 
 def densities(X: np.ndarray) -> np.ndarray:
-    """ρ = K / Σ of the K + 1 smallest distances, K = ⌊√n⌋; the sample's distance to itself is one of them."""
+    """ρ = K / Σ of the K + 1 smallest distances, including the one to the sample itself; K = ⌊√n⌋."""
     n, to = len(X), points(X)
     n_near = math.isqrt(n)
     total = np.empty(n)
@@ -33,7 +33,7 @@ def densities(X: np.ndarray) -> np.ndarray:
 
 
 def separations(X: np.ndarray, density: np.ndarray) -> np.ndarray:
-    """δ = distance to the nearest denser sample, equal ones in their order; for the densest, the largest."""
+    """δ = distance to the nearest denser sample, ties by index; for the densest, the largest distance."""
     order = np.argsort(-density, kind="stable")
     ranked, separation = X[order], np.empty(len(X))
     to = points(ranked)

@@ -14,49 +14,48 @@ from threadpoolctl import threadpool_limits
 from ...validation import all_or_nothing, rows_to_learn, rows_to_predict
 from ..distances import chunks, distances, points
 from ..memory import refuse_beyond_memory
+from .c_means import Clusters, Pull, eliminate, fuzzy_c_means, memberships, winners
 from .density_peaks import dense_points
-from .possibilistic import Clusters, Pull, eliminate, fuzzy_c_means, memberships, winners
 
-STARTS = 3  # centres for each dense point
-MATRICES = 5  # of centres × samples that are held at a time, at most
+STARTS = 3  # initial centres per dense point
+MATRICES = 5  # matrices of centres × samples in memory at a time, at most
 
 
 class SRPCMHDP(ClusterMixin, BaseEstimator):
     """Self-regulating possibilistic c-means with high-density points.
 
-    Possibilistic c-means that begins with too many centres, three for each high-density point, placed by
-    fuzzy c-means. The high-density points attract the centres, every cluster adapts its width to its core,
-    and clusters that win no sample are dropped. Features are used as they are. All samples must be there at
-    once. In many dimensions fuzzy c-means puts all centres into the middle of the data, and one cluster is
-    left.
+    Possibilistic c-means that starts with too many centres, three per high-density point, placed by fuzzy
+    c-means. The high-density points attract the centres, each cluster adapts its width to its core, and
+    clusters that win no sample are dropped. Features are used as they are. Needs all samples at once. In high
+    dimension, fuzzy c-means puts all centres into the mean of the data, and one cluster is left.
 
     Parameters
     ----------
     n_dense_points : int, default=3
         Number of high-density points: the samples with the largest product of density and distance to the
-        nearest denser sample. The comparison with IDAT gives it the number of classes.
+        nearest denser sample. The IDAT paper sets it to the number of classes.
     alpha : float, default=1.0
-        How fast membership decays with distance. The comparison with IDAT calls it beta.
+        How fast membership decays with distance. The IDAT paper calls it beta.
     lamda : float, default=0.5
-        How strongly the high-density points attract. The comparison with IDAT calls it theta.
+        How strongly the high-density points attract. The IDAT paper calls it theta.
     reference_quirks : bool, default=True
-        When fuzzy c-means begins, every centre is a sample. The authors' code then gives each of these
-        samples to each of the centres with membership 1. False gives each to its own centre.
+        When fuzzy c-means starts, each centre is a sample. The authors' program then gives each of these
+        samples membership 1 in all centres. False gives it membership 1 in its own centre only.
     random_state : int, RandomState instance or None, default=None
-        Decides which samples are the first centres.
+        Draws the samples that are the first centres.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-        Cluster of each sample: that of the largest membership.
+        Cluster of each sample: the one with the largest membership.
     n_clusters_, n_nodes_ : int
         Number of clusters. Each has one centre.
     cluster_centers_ : ndarray of shape (n_clusters_, n_features_in_)
-        The centres for which the memberships were computed last.
+        Centres for which the memberships were last computed.
     widths_ : ndarray of shape (n_clusters_,)
-        Their widths.
+        Widths of the clusters.
     memberships_ : ndarray of shape (n_samples, n_clusters_)
-        Memberships, from 0 to 1. They need not add up to 1.
+        Memberships, from 0 to 1; rows need not sum to 1.
     dense_points_ : ndarray of shape (n_dense_points,)
         Indices of the high-density points.
     counts_ : ndarray of shape (n_iter_,)
@@ -71,7 +70,7 @@ class SRPCMHDP(ClusterMixin, BaseEstimator):
     References
     ----------
     Hu et al.: Automated Cluster Elimination Guided by High-Density Points. IEEE Transactions on Cybernetics
-    (2025). What is done here is what the authors' program windflowerHu/SRPCMHDP does.
+    (2025). This implementation follows the authors' program, windflowerHu/SRPCMHDP.
 
     Examples
     --------
@@ -90,7 +89,7 @@ class SRPCMHDP(ClusterMixin, BaseEstimator):
         "random_state": ["random_state"],
     }
     _clusters: Clusters
-    _alpha: float  # at the time of fit
+    _alpha: float  # alpha at the time of fit
 
     def __init__(
         self,
@@ -122,7 +121,7 @@ class SRPCMHDP(ClusterMixin, BaseEstimator):
         Raises
         ------
         MemoryError
-            If the memberships do not fit into the memory available. Nothing has been allocated then.
+            If the memberships do not fit into the available memory. Nothing has been allocated then.
         """
         self._validate_params()
         with all_or_nothing(self):
@@ -131,7 +130,7 @@ class SRPCMHDP(ClusterMixin, BaseEstimator):
             _refuse_too_many(n_starts, *X.shape)
             self.dense_points_ = dense_points(X, self.n_dense_points)
             first = check_random_state(self.random_state).choice(len(X), n_starts, replace=False)
-            with threadpool_limits(1, "blas"):  # for products this small, threads mostly wait for each other
+            with threadpool_limits(1, "blas"):  # the products are too small for several threads to help
                 start = fuzzy_c_means(X, X[first], self.reference_quirks)
                 found = eliminate(X, start, Pull(X[self.dense_points_], self.lamda), self.alpha)
             self._clusters, self._alpha = found.clusters, self.alpha
@@ -140,7 +139,7 @@ class SRPCMHDP(ClusterMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Cluster of each row: that of the largest membership. The model is not changed.
+        """Cluster of each row: the one with the largest membership. Does not change the model.
 
         Parameters
         ----------
@@ -174,7 +173,7 @@ class SRPCMHDP(ClusterMixin, BaseEstimator):
 
     @property
     def widths_(self) -> np.ndarray:
-        """Their widths."""
+        """Widths of the clusters."""
         return self._clusters.width
 
     @property

@@ -1,4 +1,4 @@
-"""Torque clustering, second part: the connections with abnormally large torque are cut."""
+"""Torque clustering, second part: cut the connections with abnormally large torque."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .layers import components
 
 
 def weigh(connections: np.ndarray) -> np.ndarray:
-    """Steps 6 and 7: set τ = M·R, and sort by it, largest first; equal ones stay in order of creation."""
+    """Steps 6 and 7: set τ = M·R and sort by τ, largest first; ties stay in order of creation."""
     mass, square = mass_and_square(connections)
     connections["torque"] = mass * square
     return connections[np.argsort(-connections["torque"], kind="stable")]
@@ -21,7 +21,7 @@ def mass_and_square(connections: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def count_abnormal(connections: np.ndarray) -> int:
-    """Steps 8 to 11: how many of the sorted connections are to be cut."""
+    """Steps 8 to 11: number of the sorted connections to cut."""
     score = _gaps(connections)
     large = _large(connections)
     if large.any():
@@ -32,7 +32,7 @@ def count_abnormal(connections: np.ndarray) -> int:
 
 
 def _gaps(connections: np.ndarray) -> np.ndarray:
-    """g_i = τ_i / τ_(i+1); NaN for the last one and for the connections of the first layer."""
+    """g_i = τ_i / τ_(i+1); NaN for the last connection and for those of the first layer."""
     torque, gap = connections["torque"], np.full(len(connections), np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
         gap[:-1] = torque[:-1] / torque[1:]
@@ -41,7 +41,7 @@ def _gaps(connections: np.ndarray) -> np.ndarray:
 
 
 def _large(connections: np.ndarray) -> np.ndarray:
-    """Is it at least average in R, M and τ, among those that are not of the first layer?"""
+    """True for connections that are at least average in R, M and τ among those after the first layer."""
     large = connections["layer"] > 1
     if large.any():
         for quantity in (*mass_and_square(connections), connections["torque"]):
@@ -50,6 +50,6 @@ def _large(connections: np.ndarray) -> np.ndarray:
 
 
 def partition(connections: np.ndarray, n_cut: int) -> np.ndarray:
-    """Step 12: cluster of every sample when the first n_cut connections are cut."""
+    """Step 12: cluster of each sample after cutting the first n_cut connections."""
     kept = connections[n_cut:]
     return components(kept["a"], kept["b"], len(connections) + 1)

@@ -1,8 +1,8 @@
-"""Torque clustering, first part: every cluster joins its nearest one if that is no lighter, layer by layer.
+"""Torque clustering, first part: layer by layer, each cluster joins its nearest one if that is no lighter.
 
-Distances between clusters are the shortest between their members, so the connections form a minimum spanning
-tree. As clusters only ever grow, what is nearest to a sample outside its own cluster only ever gets farther:
-an old answer is a lower bound, and most samples need not be looked at again.
+The distance of two clusters is the shortest between their members, so the connections form a minimum spanning
+tree. Clusters only grow, so the distance from a sample to the nearest sample of another cluster never falls:
+an old result is a lower bound, and most samples need no new search.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ CONNECTION = np.dtype(
     [
         ("a", np.int64),  # the two samples
         ("b", np.int64),
-        ("mass_a", np.int64),  # samples in the clusters that they were in
+        ("mass_a", np.int64),  # number of samples in their clusters
         ("mass_b", np.int64),
         ("distance", np.float64),
         ("torque", np.float64),
@@ -29,19 +29,19 @@ CONNECTION = np.dtype(
 
 
 class Nearest(NamedTuple):
-    """For each sample the nearest one of another cluster, as it was when last looked for."""
+    """The nearest sample of another cluster for each sample, at the time of the last search."""
 
     distance: np.ndarray
     other: np.ndarray
-    tied: np.ndarray  # were there several at that distance?
+    tied: np.ndarray  # True if several were at that distance
 
 
-#: Look for the nearest of other clusters: samples, cluster of every sample, what to write the answer into.
+#: Find the nearest samples of other clusters: samples, cluster of each sample, where to write the result.
 Search = Callable[[np.ndarray, np.ndarray, Nearest], None]
 
 
 @kernel
-def look(matrix, place, samples, label, nearest):  # INOUT nearest
+def find_nearest(matrix, place, samples, label, nearest):  # INOUT nearest
     """Rows `place` of the matrix hold distances of `samples`; ties go to the lowest cluster, then sample."""
     for s in range(samples.shape[0]):
         i, row = samples[s], matrix[place[s]]
@@ -56,14 +56,14 @@ def look(matrix, place, samples, label, nearest):  # INOUT nearest
 
 
 def connect(search: Search, weight: np.ndarray) -> np.ndarray:
-    """Steps 1 to 5: merge until one cluster is left, and remember every connection.
+    """Steps 1 to 5: merge until one cluster is left, and record every connection.
 
     Parameters
     ----------
     search : Search
     weight : ndarray of shape (n_samples,)
-        How many equal samples each one stands for. In the first layer they would connect to each other,
-        and not to others; what connects to one of them meets a mass of 1.
+        Number of duplicates that each sample stands for. In the first layer, duplicates would connect to each
+        other only; a sample that connects to one of them meets a mass of 1.
 
     Returns
     -------
@@ -89,8 +89,8 @@ def connect(search: Search, weight: np.ndarray) -> np.ndarray:
 
 
 def _nearest_members(search: Search, label: np.ndarray, nearest: Nearest) -> np.ndarray:
-    """Step 2: of each cluster, the sample nearest to another cluster; ties go to the lowest such cluster."""
-    stale = label[nearest.other] == label  # what was nearest has joined: the distance is a lower bound
+    """Step 2: the sample of each cluster nearest to another cluster; ties go to the lowest other cluster."""
+    stale = label[nearest.other] == label  # merged with its nearest: the distance is a lower bound
     first = _first_of_each(label, nearest.distance)
     fresh = first[stale[first]]
     search(fresh, label, nearest)
@@ -105,13 +105,13 @@ def _nearest_members(search: Search, label: np.ndarray, nearest: Nearest) -> np.
 
 
 def _first_of_each(label: np.ndarray, *keys: np.ndarray) -> np.ndarray:
-    """Index of the least element of every label by the keys in turn; of equal ones, the lowest index."""
+    """Index of the first element of each label in the order of the keys; ties go to the lowest index."""
     order = np.lexsort((*keys[::-1], label))
     return order[np.flatnonzero(np.diff(label[order], prepend=-1))]
 
 
 def _single(joins: np.ndarray, goal: np.ndarray) -> np.ndarray:
-    """Step 3: which clusters connect to their nearest one, unless that lower one connects to them already."""
+    """Step 3: the clusters that connect to their nearest one, unless that connects to them already."""
     cluster = np.arange(len(goal))
     returned = joins[goal] & (goal[goal] == cluster) & (goal < cluster)
     return np.flatnonzero(joins & ~returned)
@@ -120,7 +120,7 @@ def _single(joins: np.ndarray, goal: np.ndarray) -> np.ndarray:
 def _record(
     source: np.ndarray, goal: np.ndarray, sample: np.ndarray, nearest: Nearest, mass: np.ndarray
 ) -> np.ndarray:
-    """The connections of one layer, the lower of the two clusters first, in the order of these."""
+    """The connections of one layer, lower cluster first, sorted by cluster."""
     from_low = source < goal
     low, high = np.where(from_low, source, goal), np.where(from_low, goal, source)
     near, far = sample[source], nearest.other[sample[source]]
@@ -132,7 +132,7 @@ def _record(
 
 
 def components(a: np.ndarray, b: np.ndarray, n: int) -> np.ndarray:
-    """Connected component of every node, numbered in the order of their lowest nodes."""
+    """Connected component of each node, numbered by lowest node."""
     graph = coo_array((np.ones(len(a), np.int8), (a, b)), shape=(n, n))
     component = connected_components(graph, directed=False)[1]
     return number_clusters(component, component[:0])

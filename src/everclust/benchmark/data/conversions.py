@@ -1,6 +1,6 @@
-"""From the bytes of public files to the canonical arrays: X as it stands in the file, y coded 0, 1, …
+"""Convert the bytes of public files to the canonical arrays: X as in the file, y coded 0, 1, …
 
-Rows keep the order of the file and values are neither scaled nor filled in, unless an argument says so.
+Rows keep the order of the file; values are neither scaled nor filled in, unless an argument says so.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ def table(
     missing: str = "?",
     filling: str = "nan",
 ) -> Arrays:
-    """Text with one sample a row: plain, CSV, ARFF or KEEL.
+    """Text with one sample per row: plain, CSV, ARFF or KEEL.
 
-    `separator` None means any white space. Lines that begin with @ or % and rows of empty cells are passed
-    over. Classes are coded in the order of `classes`, else in numerical or else alphabetical order. Cells
-    that read `missing` count as `filling`.
+    `separator` None means any white space. Lines that begin with @ or % and rows of empty cells are skipped.
+    Classes are coded in the order of `classes`, else in numerical or else alphabetical order. Cells equal to
+    `missing` are replaced by `filling`.
     """
     rows = [row for file in files for row in _rows(file, separator)][int(header) :]
     cells = [[filling if cell == missing else cell for cell in row[features]] for row in rows]
@@ -43,7 +43,7 @@ def _rows(file: bytes, separator: str | None) -> Iterable[list[str]]:
 
 
 def coded(labels: Sequence[str], classes: Sequence[str] = ()) -> np.ndarray:
-    """Labels as 0, 1, … in the order of `classes`, else in numerical or else alphabetical order."""
+    """Code labels as 0, 1, … in the order of `classes`, else in numerical or else alphabetical order."""
     codes = {label: code for code, label in enumerate(classes or _in_order(set(labels)))}
     return np.array([codes[label] for label in labels], dtype=np.int64)
 
@@ -56,7 +56,7 @@ def _in_order(labels: set[str]) -> list[str]:
 
 
 def one_hot(files: Sequence[bytes], *, n_features: int) -> Arrays:
-    """Numbers parted by white space; the columns after the features hold a 1 for the class."""
+    """Numbers separated by white space; the columns after the features are the one-hot class."""
     rows = np.loadtxt(io.BytesIO(files[0]), ndmin=2)
     return rows[:, :n_features].copy(), rows[:, n_features:].argmax(axis=1)
 
@@ -74,7 +74,7 @@ def matlab(files: Sequence[bytes]) -> Arrays:
 
 
 def installed_iris(files: Sequence[bytes]) -> Arrays:
-    """Iris comes with scikit-learn, and is the very array that the paper's authors released."""
+    """Iris from scikit-learn, which equals the array that the paper's authors released."""
     from sklearn.datasets import load_iris
 
     iris = load_iris()

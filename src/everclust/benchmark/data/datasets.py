@@ -1,8 +1,8 @@
-"""Data sets by name: found in the data folder, checked, and loaded.
+"""Load data sets by name from the data folder, and check them.
 
 The data folder is the environment variable ``EVERCLUST_DATA``, or else ``~/.cache/everclust``. Any
-``<name>.npz`` in it with arrays X and y loads by its name; one that is in the catalogue must be as the
-catalogue says.
+``<name>.npz`` in it with arrays X and y can be loaded by its name; a data set of the catalogue must have the
+shape and checksum that the catalogue states.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ __all__ = [
 
 
 class DataSetError(Exception):
-    """A data set cannot be had; the message is one sentence for the user."""
+    """A data set cannot be used; the message is one sentence for the user."""
 
 
 class MissingDataSet(DataSetError, FileNotFoundError):  # noqa: N818
-    """The file is not there."""
+    """The file does not exist."""
 
 
 class BadDataSet(DataSetError, ValueError):  # noqa: N818
-    """The file is there, but is not the data set it should be."""
+    """The file exists, but is damaged or not the expected data set."""
 
 
 def register(entry: DataSet) -> None:
@@ -62,7 +62,7 @@ def register(entry: DataSet) -> None:
     Raises
     ------
     ValueError
-        If another data set has that name, or the name cannot be that of a file.
+        If another data set has that name, or the name is not a valid file name.
 
     Examples
     --------
@@ -70,13 +70,13 @@ def register(entry: DataSet) -> None:
     >>> register(DataSet("weather", "Weather", 365, 3, 4))  # doctest: +SKIP
     """
     if not _is_plain(entry.name):
-        raise ValueError(f"A data set cannot be called {entry.name!r}: its name must be that of a file.")
+        raise ValueError(f"A data set cannot be called {entry.name!r}: its name must be a valid file name.")
     if CATALOGUE.setdefault(entry.name, entry) != entry:
         raise ValueError(f"There is a data set called {entry.name!r} already; choose another name.")
 
 
 def data_folder() -> Path:
-    """Where data sets are looked for and stored.
+    """The folder in which data sets are stored.
 
     Returns
     -------
@@ -112,7 +112,7 @@ def load(name: str) -> Arrays:
     Parameters
     ----------
     name : str
-        From the catalogue, or of any ``<name>.npz`` in the data folder.
+        A name of the catalogue, or of any ``<name>.npz`` in the data folder.
 
     Returns
     -------
@@ -124,10 +124,10 @@ def load(name: str) -> Arrays:
     Raises
     ------
     MissingDataSet
-        If there is no such file; the message says which one to put where.
+        If the file does not exist; the message says which file to put where.
     BadDataSet
-        If the file is damaged, holds NaN or infinities, or has not the shape, the number of classes or the
-        checksum that the catalogue states.
+        If the file is damaged, holds NaN or infinities, or its shape, number of classes or checksum differs
+        from the catalogue.
 
     Examples
     --------
@@ -152,12 +152,12 @@ def _missing(name: str) -> str:
     if entry is None:
         return f"There is no data set called {name!r}, neither in the catalogue nor in {data_folder()}."
     if entry.recipe is None:
-        return f"{entry.title} is not at hand: {where_to_put(entry)}."
-    return f"{entry.title} is not at hand: run `everclust bench fetch {name}`, or {where_to_put(entry)}."
+        return f"{entry.title} is not available: {where_to_put(entry)}."
+    return f"{entry.title} is not available: run `everclust bench fetch {name}`, or {where_to_put(entry)}."
 
 
 def where_to_put(entry: DataSet) -> str:
-    """The half sentence that says which file to put where.
+    """The part of an error message that says which file to put where.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def _read(path: Path) -> tuple[Any, Any]:
 
 
 def _canonical(name: str, X: np.ndarray, y: np.ndarray) -> Arrays:
-    """X as float64 and y as int64, if they can be."""
+    """Convert X to float64 and y to int64, or raise an error."""
     if X.ndim != 2 or y.shape != X.shape[:1] or X.size == 0:
         raise BadDataSet(
             f"{name} must have X with samples as rows and one class in y for each, but their shapes are "
@@ -206,7 +206,7 @@ def _whole(y: np.ndarray) -> bool:
 
 
 def check(entry: DataSet, X: np.ndarray, y: np.ndarray) -> None:
-    """Is it the data set that the catalogue means?
+    """Check arrays against the catalogue.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ def check(entry: DataSet, X: np.ndarray, y: np.ndarray) -> None:
     Raises
     ------
     BadDataSet
-        If the shape, the number of classes or the checksum is another.
+        If the shape, the number of classes or the checksum differs.
     """
     found = (*X.shape, len(np.unique(y)))
     expected = (entry.n_samples, entry.n_features, entry.n_classes)
@@ -252,7 +252,7 @@ def checksum(X: np.ndarray, y: np.ndarray) -> str:
 
 
 def store(name: str, X: np.ndarray, y: np.ndarray) -> Path:
-    """Put a data set into the data folder, if it is sound; the file is complete or not there at all.
+    """Check a data set and write it to the data folder, atomically.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What the catalogue knows of a data set."""
+"""Entries of the catalogue of data sets."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ Arrays = tuple[np.ndarray, np.ndarray]  # samples and classes
 
 @dataclass(frozen=True)
 class Recipe:
-    """How to make the canonical arrays from files that anybody can download.
+    """How to make the canonical arrays from public files.
 
     Parameters
     ----------
     site : str
-        Name of a site known to `everclust.benchmark.data.fetch`, or the beginning of an address.
+        Name of a site in `everclust.benchmark.data.fetch.SITES`, or the beginning of an address.
     files : tuple of str
-        Rest of the address of each file; none if the data come with an installed package.
+        Rest of the address of each file; empty if an installed package contains the data.
     convert : callable
-        From the list of the files' bytes to X and y.
+        Function of the list of the files' bytes that returns X and y.
     member : str, default=""
-        Name of the file to take out of each download when that is a zip archive.
+        Name of the file to extract from each download, if that is a zip archive.
     """
 
     site: str
@@ -34,25 +34,25 @@ class Recipe:
 
 @dataclass(frozen=True)
 class DataSet:
-    """A data set by name, and how to recognise it.
+    """A data set of the catalogue.
 
     Parameters
     ----------
     name : str
-        The file is called ``<name>.npz`` and holds the arrays X and y.
+        The file ``<name>.npz`` holds the arrays X and y.
     title : str
-        As the paper writes it.
+        Name in the paper.
     n_samples, n_features, n_classes : int
-        What X and y must measure.
+        Size of X, and number of distinct values of y.
     sha256 : str or None, default=None
-        Of the canonical arrays, see `everclust.benchmark.data.datasets.checksum`. None if there is no
-        canonical copy; then only the shape is checked.
+        Checksum of the canonical arrays, see `everclust.benchmark.data.datasets.checksum`. None if there is
+        no canonical copy; then only the shape is checked.
     source : str, default=""
         Where the data come from.
     licence : str, default=""
-        What is known of it.
+        Licence as far as known.
     recipe : Recipe or None, default=None
-        How to fetch it. None: bring your own file.
+        How to download it; None if the user must provide the file.
 
     Examples
     --------
@@ -78,5 +78,5 @@ class DataSet:
 
     @property
     def shape(self) -> str:
-        """Samples × features, for people."""
+        """Samples × features, as text."""
         return f"{self.n_samples} × {self.n_features}"

@@ -1,4 +1,4 @@
-"""Downloading data sets: by recipe, checked, and stored whole or not at all.
+"""Download data sets by recipe, check them, and store them atomically.
 
 Each site can be replaced by a mirror with an environment variable, such as ``EVERCLUST_UCI_URL``.
 """
@@ -40,8 +40,8 @@ SITES = {
     "github": "https://raw.githubusercontent.com",
     "openml": "https://www.openml.org/api/v1/json/data",
 }
-PIECE = 1 << 16  # bytes between two looks at the progress bar
-PATIENCE = 30.0  # seconds without a sign from the server
+PIECE = 1 << 16  # bytes between two updates of the progress bar
+PATIENCE = 30.0  # seconds to wait for the server
 
 
 class FetchError(DataSetError, OSError):
@@ -49,7 +49,7 @@ class FetchError(DataSetError, OSError):
 
 
 def fetch(name: str, *, progress: bool = True) -> Path:
-    """Download a data set of the catalogue into the data folder, unless it is there already.
+    """Download a data set of the catalogue into the data folder, unless it exists.
 
     Parameters
     ----------
@@ -60,16 +60,16 @@ def fetch(name: str, *, progress: bool = True) -> Path:
     Returns
     -------
     path : Path
-        The file. If anything goes wrong, nothing is left behind.
+        The file. After an error, no partial file is left.
 
     Raises
     ------
     MissingDataSet
-        If the data set has no public address, or is unknown.
+        If the data set is unknown or has no public address.
     FetchError
-        If it cannot be downloaded, or is not in the form expected.
+        If it cannot be downloaded, or has an unexpected format.
     BadDataSet
-        If the public copy is not the canonical one, or a file is in its place that is not.
+        If the public copy, or the existing file, differs from the canonical one.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def fetch(name: str, *, progress: bool = True) -> Path:
 
 
 def load_or_fetch(name: str, *, progress: bool = True) -> Arrays:
-    """Samples and classes of a data set, fetched first if it is not at hand.
+    """Samples and classes of a data set, downloaded first if necessary.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def _converted(entry: DataSet, recipe: Recipe, progress: bool) -> Arrays:
         return recipe.convert(files)
     except (ValueError, KeyError, IndexError, TypeError) as error:
         raise FetchError(
-            f"{entry.title} was downloaded, but is not in the form expected ({error}): {where_to_put(entry)}."
+            f"{entry.title} was downloaded, but has an unexpected format ({error}): {where_to_put(entry)}."
         ) from None
 
 
@@ -142,12 +142,12 @@ def _file(recipe: Recipe, rest: str, progress: bool) -> bytes:
 
 
 def _site(name: str) -> str:
-    """Address of a site by its name; anything else is an address already."""
+    """Address of a site by its name; any other string is an address already."""
     return os.environ.get(f"EVERCLUST_{name.upper()}_URL", SITES.get(name, name)).rstrip("/")
 
 
 def _openml_file(address: str) -> str:
-    """OpenML answers a data id with a description, which says where the file is."""
+    """Address of the file, from OpenML's description of a data set."""
     try:
         return str(json.loads(_downloaded(address, progress=False))["data_set_description"]["url"])
     except (ValueError, KeyError, TypeError):
@@ -155,7 +155,7 @@ def _openml_file(address: str) -> str:
 
 
 def _member(archive: bytes, name: str, address: str) -> bytes:
-    """The file of that name in a zip archive, in whichever folder of it."""
+    """The file of that name in a zip archive, in any folder."""
     try:
         with zipfile.ZipFile(io.BytesIO(archive)) as files:
             return next(files.read(path) for path in files.namelist() if f"/{path}".endswith(f"/{name}"))
@@ -167,7 +167,7 @@ def _member(archive: bytes, name: str, address: str) -> bytes:
 
 @lru_cache(maxsize=1)
 def _shared(address: str, progress: bool) -> bytes:
-    """An archive that holds many data sets is downloaded once."""
+    """Download an archive that holds many data sets only once."""
     return _downloaded(address, progress)
 
 

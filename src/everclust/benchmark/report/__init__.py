@@ -1,1 +1,1 @@
-"""What the runs say, beside the published numbers."""
+"""The report: our results beside the published numbers."""

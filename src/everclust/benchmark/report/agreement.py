@@ -1,4 +1,4 @@
-"""Ours against the paper's: does a cell agree, how many do, and why some do not."""
+"""Compare our results with the paper's: verdicts, their counts, and likely reasons for differences."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import NamedTuple
 from ..data.catalogue import CATALOGUE
 from ..run.settings import SETTINGS
 from .names import algorithm_title, is_variant
-from .outcomes import PRINTED, Measure, Outcomes, Place, Summary, other_shuffles, summary
-from .published import published, published_cell, published_excuse
+from .outcomes import PRINTED, CellStatistics, Measure, Outcomes, Place, cell_statistics, other_shuffles
+from .published import published, published_cell, published_mark
 
 PAPER_RUNS = 30
 SMALL_SHARE = 0.1  # of the published mean
 SMALL_STEP = {"nodes": 1.0, "clusters": 1.0, "ari": 0.02, "ami": 0.02}
 NO_REASON = "no known reason"
-OTHER_COPIES = {  # of which the paper used another, as far as can be told
+OTHER_COPIES = {  # data sets of which the paper probably used another copy
     "pima": "other values than in KEEL's and UCI's",
     "yeast": "other values than in UCI's",
     "mice_protein": "gaps and lengths of rows treated otherwise",
@@ -25,7 +25,7 @@ OTHER_COPIES = {  # of which the paper used another, as far as can be told
 
 
 class Verdict(IntEnum):
-    """Where our mean lies."""
+    """Distance of our mean from the published mean."""
 
     ONE = 1
     """Within one published standard deviation plus our standard error."""
@@ -35,47 +35,47 @@ class Verdict(IntEnum):
 
 
 class Comparison(NamedTuple):
-    """A cell that both we and the paper have."""
+    """A cell for which both we and the paper have a number."""
 
     algorithm: str
     dataset: str
     setting: str
     measure: Measure
-    ours: Summary
+    ours: CellStatistics
     mean: float
     deviation: float
 
     @property
     def difference(self) -> float:
-        """Ours less the published mean."""
+        """Our mean minus the published mean."""
         return self.ours.mean - self.mean
 
     @property
     def verdict(self) -> Verdict:
-        """With our standard error allowed for."""
+        """Verdict with our standard error as allowance."""
         return judge(self.difference, self.deviation, self.ours.standard_error)
 
 
 class Tally(NamedTuple):
-    """How many cells agree."""
+    """Numbers of cells that agree."""
 
     one: int
     two: int
-    """Those within one are within two."""
+    """Includes those within one."""
     n: int
 
 
 def judge(difference: float, deviation: float, allowance: float = 0.0) -> Verdict:
-    """How far off is it, in published standard deviations?
+    """Verdict on a difference, in published standard deviations.
 
     Parameters
     ----------
     difference : float
-        Ours less the published mean.
+        Our mean minus the published mean.
     deviation : float
         Published standard deviation over runs.
     allowance : float, default=0
-        How uncertain our own mean is: its standard error.
+        Standard error of our mean.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def judge(difference: float, deviation: float, allowance: float = 0.0) -> Verdic
     >>> judge(1.3, 1.0, allowance=0.4).name, judge(1.3, 1.0).name, judge(-2.3, 1.0).name
     ('ONE', 'TWO', 'BEYOND')
     """
-    slack = 1e-9  # 7.7 − 7.5 is a little more than 0.2
+    slack = 1e-9  # rounding: 7.7 − 7.5 is a little more than 0.2
     for verdict in (Verdict.ONE, Verdict.TWO):
         if abs(difference) <= verdict * deviation + allowance + slack:
             return verdict
@@ -95,7 +95,7 @@ def judge(difference: float, deviation: float, allowance: float = 0.0) -> Verdic
 
 
 def printed_at(algorithm: str, setting: str, measure: Measure) -> tuple[str, str]:
-    """The paper's table and column; which shuffle the setting names makes no difference."""
+    """The paper's table and column; the shuffle in the setting is ignored."""
     setting = setting.partition(":")[0]
     kind = "nodes_clusters" if measure.printed in ("nodes", "clusters") else "ari_ami"
     table = f"{setting}_{kind}"
@@ -103,15 +103,15 @@ def printed_at(algorithm: str, setting: str, measure: Measure) -> tuple[str, str
 
 
 def printed(place: Place, measure: Measure) -> tuple[float, float] | str | None:
-    """The paper's mean and standard deviation, its excuse, or None where it has nothing at hand."""
+    """The paper's mean and standard deviation, its mark for a missing number, or None."""
     algorithm, dataset, setting = place
     table, column = printed_at(algorithm, setting, measure)
     cell = published_cell(table, dataset, column, measure.printed)
-    return cell or published_excuse(table, dataset, column, measure.printed)
+    return cell or published_mark(table, dataset, column, measure.printed)
 
 
 def compare(outcomes: Outcomes) -> list[Comparison]:
-    """All cells that both we and the paper have.
+    """Compare all cells for which both we and the paper have a number.
 
     Parameters
     ----------
@@ -122,14 +122,14 @@ def compare(outcomes: Outcomes) -> list[Comparison]:
     -------
     comparisons : list of Comparison
     """
-    places = [place for place in outcomes if place[2] in SETTINGS]  # and in no other shuffle
+    places = [place for place in outcomes if place[2] in SETTINGS]  # no other shuffles
     cells = [compare_cell(outcomes, place, measure) for place in places for measure in PRINTED]
     return [cell for cell in cells if cell]
 
 
 def compare_cell(outcomes: Outcomes, place: Place, measure: Measure) -> Comparison | None:
-    """A cell, if both we and the paper have it."""
-    ours, theirs = summary(outcomes, place, measure), printed(place, measure)
+    """Compare one cell; None unless both we and the paper have a number."""
+    ours, theirs = cell_statistics(outcomes, place, measure), printed(place, measure)
     return Comparison(*place, measure, ours, *theirs) if ours and isinstance(theirs, tuple) else None
 
 
@@ -140,7 +140,7 @@ def tally(comparisons: Iterable[Comparison], *, allow: bool = True) -> Tally:
     ----------
     comparisons : iterable of Comparison
     allow : bool, default=True
-        Allow for our standard error.
+        Add our standard error to the published deviation.
 
     Returns
     -------
@@ -152,28 +152,29 @@ def tally(comparisons: Iterable[Comparison], *, allow: bool = True) -> Tally:
 
 
 def not_at_hand(outcomes: Outcomes, algorithm: str, settings: Sequence[str]) -> int:
-    """How many cells the paper prints for an algorithm in these settings that we have no result for."""
+    """Number of the paper's cells for an algorithm in these settings for which we have no result."""
     missing = 0
     for setting, measure in product(settings, PRINTED):
         for dataset in published().get(printed_at(algorithm, setting, measure)[0], {}):
             place = (algorithm, dataset, setting)
-            missing += isinstance(printed(place, measure), tuple) and not summary(outcomes, place, measure)
+            is_printed = isinstance(printed(place, measure), tuple)
+            missing += is_printed and cell_statistics(outcomes, place, measure) is None
     return missing
 
 
 def reason(comparison: Comparison, outcomes: Outcomes) -> str:
-    """Why a cell may well not agree.
+    """Likely reasons why a cell does not agree.
 
     Parameters
     ----------
     comparison : Comparison
     outcomes : dict
-        With other shuffles of the same, if there are.
+        Results, including other shuffles if there are any.
 
     Returns
     -------
     reason : str
-        Half a sentence, or several.
+        One or more phrases.
     """
     found = [
         _few_orders(comparison, outcomes),
@@ -192,7 +193,7 @@ def _few_orders(comparison: Comparison, outcomes: Outcomes) -> str:
 
 
 def _shuffles(comparison: Comparison, outcomes: Outcomes) -> str:
-    """How other shuffles fare."""
+    """Number of other shuffles that agree."""
     places = [(comparison.algorithm, comparison.dataset, of) for of in other_shuffles(outcomes)]
     cells = [compare_cell(outcomes, place, comparison.measure) for place in places]
     verdicts = [cell.verdict for cell in cells if cell]
@@ -211,7 +212,7 @@ def _few_runs(comparison: Comparison) -> str:
 
 
 def _small(comparison: Comparison) -> str:
-    """Nearly the same, but the paper's runs hardly differ."""
+    """Our mean is close, but the paper's standard deviation is small."""
     close = max(SMALL_SHARE * abs(comparison.mean), SMALL_STEP[comparison.measure.key])
     if abs(comparison.difference) > close:
         return ""

@@ -1,4 +1,4 @@
-"""What went wrong, and how the results were made."""
+"""The last sections of the report: failed runs, and provenance."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ STATUS_WORDS = {
     "failed": "failed",
     "timeout": "took too long",
     "memory": "needed too much memory",
-    "missing": "data set not at hand",
+    "missing": "data set not available",
 }
 LONGEST_ERROR = 300
 
 
 def failures(outcomes: Outcomes) -> Section:
-    """Jobs without a result."""
+    """Section with the jobs that have no result."""
     rows = [
         row for (_, dataset, setting), runs in outcomes.items() for row in _failures(dataset, setting, runs)
     ]
     columns = [Column("Algorithm", words=True), Column("Setting", words=True), Column("Runs")]
     columns += [Column("What happened", words=True), Column("Message", words=True)]
-    words = "Runs that are missing above. A mean is over the runs that did finish; N/A or OOM where none did."
+    words = "Runs without a result. Means are over the finished runs; N/A or OOM if there are none."
     return explained(
         "What did not finish", words, [Grid("Runs without a result", columns, rows)] if rows else []
     )
 
 
 def _failures(dataset: str, setting: str, runs: list[Result]) -> list[Row]:
-    """A row for everything that happened, with how often it did."""
+    """A row per status and message, with its number of runs."""
     counted: Counter[tuple[str, str]] = Counter(
         (run["status"], _message(run)) for run in runs if run["status"] != DONE
     )
@@ -47,14 +47,14 @@ def _failures(dataset: str, setting: str, runs: list[Result]) -> list[Row]:
 
 
 def _message(run: Result) -> str:
-    if run["status"] == "missing":  # the stored message names a folder of the machine it ran on
+    if run["status"] == "missing":  # the stored message names a folder of that machine
         return f"put {run['dataset']}.npz into the data folder and run again"
     text = " ".join((run.get("error") or "").split())
     return text if len(text) <= LONGEST_ERROR else f"{text[:LONGEST_ERROR]}…"
 
 
 def provenance(outcomes: Outcomes) -> Section:
-    """Versions, machines and dates."""
+    """Section with versions, machines and dates."""
     runs = [run for of_place in outcomes.values() for run in of_place]
     facts = [("Runs", _statuses(runs)), ("Seeds", _span(run["seed"] for run in runs))]
     facts += [("Learning took", f"{sum(run.get('train_seconds') or 0 for run in runs):.0f} s in all")]
@@ -85,7 +85,7 @@ def _to_the_minute(time: str) -> str:
 
 
 def _all_values(dicts: Iterable[Mapping[str, object] | str | None]) -> str:
-    """Every key with all its values."""
+    """All keys, each with its distinct values."""
     values: dict[str, dict[str, None]] = {}
     for found in dicts:
         for key, value in found.items() if isinstance(found, Mapping) else [("", found)] if found else []:

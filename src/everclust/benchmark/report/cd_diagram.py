@@ -1,4 +1,4 @@
-"""Demšar's critical-difference diagram: mean ranks on an axis, and bars over what cannot be told apart."""
+"""Demšar's critical-difference diagram: mean ranks on an axis, and bars over groups without difference."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 from .svg import drawing, line, text
 
 AXIS_WIDTH = 280
-PER_LETTER = 8  # the margin is for the names
+PER_LETTER = 8  # width of the margin, which holds the names
 AXIS_Y = 56
 BAR_STEP, ROW_STEP = 10, 22
-OVERHANG = 4  # of a bar beyond the outer stems
+OVERHANG = 4  # length of a bar beyond its outer stems
 
 
 class _Scale(NamedTuple):
-    """Where a rank lies on the axis."""
+    """Maps ranks to positions on the axis."""
 
     n_algorithms: int
     margin: float
@@ -33,7 +33,7 @@ class _Scale(NamedTuple):
 def diagram(
     names: Sequence[str], mean_ranks: Sequence[float], difference: float, groups: Sequence[Sequence[int]]
 ) -> str:
-    """Draw it, the best at the left.
+    """Draw the diagram as SVG, best rank at the left.
 
     Parameters
     ----------
@@ -41,9 +41,9 @@ def diagram(
     mean_ranks : sequence of float
         One per name, from 1 to the number of names.
     difference : float
-        The critical one, drawn as a ruler.
+        The critical difference, drawn as a ruler.
     groups : sequence of sequence of int
-        What cannot be told apart, from `everclust.benchmark.report.statistics.groups`.
+        Groups without a significant difference, from `everclust.benchmark.report.statistics.groups`.
 
     Returns
     -------
@@ -65,7 +65,7 @@ def diagram(
 
 
 def in_words(names: Sequence[str], mean_ranks: Sequence[float], groups: Sequence[Sequence[int]]) -> str:
-    """What the diagram shows."""
+    """Describe the diagram in words."""
     order = ", ".join(f"{names[k]} {mean_ranks[k]:.2f}" for k in np.argsort(mean_ranks, kind="stable"))
     joined = "; ".join(", ".join(names[k] for k in group) for group in groups)
     return f"Mean ranks: {order}. Not significantly different: {joined or 'none'}."
@@ -87,7 +87,7 @@ def _ruler(scale: _Scale, difference: float) -> list[str]:
 
 
 def _stems(scale: _Scale, names: Sequence[str], mean_ranks: Sequence[float], first_row: float) -> list[str]:
-    """The better half to the left, from the best on top; the others to the right, from the worst on top."""
+    """The better half at the left, best on top; the others at the right, worst on top."""
     best_first = np.argsort(mean_ranks, kind="stable").tolist()
     half = (len(names) + 1) // 2
     parts: list[str] = []

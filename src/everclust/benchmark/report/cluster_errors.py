@@ -9,13 +9,13 @@ from ..run.measures import average_cluster_error, cluster_error
 from .agreement import printed
 from .document import Column, Entry, Grid, Row
 from .names import algorithm_title, dataset_title
-from .outcomes import CLUSTERS, Outcomes, Place, datasets_of, excuse, n_classes, summary
+from .outcomes import CLUSTERS, Outcomes, Place, cell_statistics, datasets_of, missing_mark, n_classes
 from .published import published
 from .tables import NOTHING, signed
 
 
 def cluster_error_grid(outcomes: Outcomes, setting: str, algorithms: Sequence[str]) -> Grid:
-    """How far the mean number of clusters is from the number of classes, and its average over data sets."""
+    """Relative errors of the mean number of clusters, and their averages over data sets."""
     datasets = datasets_of(outcomes, setting)
     titles = [*map(dataset_title, datasets), "Average over the same", "Average as printed"]
     columns: list[Column] = []
@@ -30,20 +30,20 @@ def cluster_error_grid(outcomes: Outcomes, setting: str, algorithms: Sequence[st
 
 
 def _error_pairs(outcomes: Outcomes, setting: str, algorithm: str) -> list[tuple[Entry, Entry]]:
-    """Ours and the paper's: on every data set, on average, and as printed."""
+    """Our error and the paper's on each data set, their averages, and the printed average."""
     places = [(algorithm, dataset, setting) for dataset in datasets_of(outcomes, setting)]
     errors = [_errors(outcomes, place) for place in places]
     pairs = [
-        (_error(ours, excuse(outcomes, place)), _error(theirs, "–", muted=True))
+        (_error(ours, missing_mark(outcomes, place)), _error(theirs, "–", muted=True))
         for place, (ours, theirs) in zip(places, errors, strict=True)
     ]
     return [*pairs, _averages(errors), (NOTHING, _printed_average(setting, algorithm))]
 
 
 def _errors(outcomes: Outcomes, place: Place) -> tuple[float | None, float | None]:
-    """Ours and the paper's."""
+    """Our error and the paper's."""
     classes = n_classes(outcomes, place[1])
-    ours, theirs = summary(outcomes, place, CLUSTERS), printed(place, CLUSTERS)
+    ours, theirs = cell_statistics(outcomes, place, CLUSTERS), printed(place, CLUSTERS)
     if classes is None:
         return None, None
     return (
@@ -57,7 +57,7 @@ def _error(error: float | None, otherwise: str, *, muted: bool = False) -> Entry
 
 
 def _averages(errors: Sequence[tuple[float | None, float | None]]) -> tuple[Entry, Entry]:
-    """Over the data sets on which both have a number, or over ours if there are none."""
+    """Averages over the data sets on which both have a number, or over ours if there are none."""
     both = [pair for pair in errors if None not in pair]
     ours, theirs = zip(*(both or errors), strict=True)
     return _average(ours), _average(theirs)

@@ -1,4 +1,4 @@
-"""What a report is made of, whatever it is written as."""
+"""The elements of a report, independent of the output format."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ class Entry(NamedTuple):
 
     text: str
     spread: str = ""
-    """What stands behind ±."""
+    """The number after ±."""
     verdict: Verdict | None = None
     muted: bool = False
 
 
 class Column(NamedTuple):
-    """Columns next to each other with the same group have one heading above them."""
+    """A column of a grid; adjacent columns with the same group share a heading."""
 
     title: str
     group: str = ""
     words: bool = False
-    """Text, not numbers."""
+    """True for text instead of numbers."""
 
 
 class Row(NamedTuple):
-    """A line of a grid."""
+    """A row of a grid."""
 
     title: str
     entries: Sequence[Entry]
     total: bool = False
-    """Not one of the others, but drawn from them."""
+    """True for a row of totals or averages."""
 
 
 class Grid(NamedTuple):
@@ -46,7 +46,7 @@ class Grid(NamedTuple):
     rows: Sequence[Row]
     head: str = "Data set"
     folded: bool = False
-    """Long and of less interest: to be opened by a click."""
+    """True for a long table that is collapsed until the reader clicks on it."""
 
 
 class Text(NamedTuple):
@@ -57,19 +57,19 @@ class Text(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """A few numbers that say it all: each with what it is."""
+    """Key figures: numbers with their meanings."""
 
     figures: Sequence[tuple[str, str]]
 
 
 class Key(NamedTuple):
-    """What the symbols and colours mean."""
+    """Legend of the symbols and colours."""
 
     meanings: Sequence[tuple[Verdict, str]]
 
 
 class Picture(NamedTuple):
-    """A drawing, and the same in words for those who do not see it."""
+    """A drawing, with a description in words for screen readers and Markdown."""
 
     svg: str
     title: str
@@ -89,14 +89,14 @@ Block = Grid | Text | Figures | Key | Gallery
 
 
 class Section(NamedTuple):
-    """A part with a heading."""
+    """A part of the report with a heading."""
 
     title: str
     blocks: Sequence[Block]
 
 
 class Document(NamedTuple):
-    """All of it."""
+    """The whole report."""
 
     title: str
     subtitle: str
@@ -104,5 +104,5 @@ class Document(NamedTuple):
 
 
 def explained(title: str, words: str, blocks: Sequence[Block]) -> Section:
-    """A section with a paragraph first; empty if there is nothing to explain."""
+    """A section that begins with a paragraph; empty if there are no blocks."""
     return Section(title, [Text(words), *blocks] if blocks else [])

@@ -1,4 +1,4 @@
-"""How the models developed, one drawing per data set."""
+"""Section with the histories of the models, one drawing per data set."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from .sparklines import history_plot, in_words
 
 def histories(outcomes: Outcomes) -> Section:
     words = (
-        "How the interval Λ (above) and the vigilance threshold V (below) developed along the stream, in the "
-        "run with the median ARI on each data set."
+        "The interval Λ (above) and the vigilance threshold V (below) along the stream, for the run with "
+        "the median ARI on each data set."
     )
     blocks: list[Block] = []
     for setting in settings_of(outcomes):

@@ -1,4 +1,4 @@
-"""A report as one HTML file that needs nothing else."""
+"""Write a report as a single, self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .document import (
 
 THIN_SPACE = "\u2009"
 FIGURE_SPACE = "\u2007"  # as wide as a digit
-LONG = 30  # characters from which on a column of words is given more room
+LONG = 30  # characters from which a cell of words gets more width
 _HEAD = (
     '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
     '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -54,7 +54,7 @@ def page(document: Document) -> str:
 
 
 def inline(text: str) -> str:
-    """Escaped, and `code` between backticks set as such."""
+    """Escape the text and mark up `code` between backticks."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
@@ -68,7 +68,7 @@ def _section(section: Section) -> str:
 
 
 def _blocks(blocks: Sequence[Block]) -> Iterator[str]:
-    """Tables that follow each other stand side by side where there is room."""
+    """Put consecutive tables into one container, so that they can stand side by side."""
     for are_grids, members in groupby(blocks, lambda block: isinstance(block, Grid)):
         texts = "\n".join(map(_block, members))
         yield f'<div class="grids">\n{texts}\n</div>' if are_grids else texts
@@ -120,13 +120,13 @@ def _grid(grid: Grid) -> str:
 
 
 def _width(spreads: Sequence[str]) -> int:
-    """Of the longest, if their points can stand below each other at all."""
+    """Width of the longest spread; 0 if they differ in their number of decimals."""
     decimals = {len(spread.partition(".")[2]) for spread in spreads if spread}
     return max(map(len, spreads)) if len(decimals) == 1 else 0
 
 
 def _framed(grid: Grid, table: str) -> str:
-    """In a box of its own, within which it can be scrolled."""
+    """Put a table into a box that scrolls."""
     title = escape(grid.title)
     box = f'<div class="box" tabindex="0" role="region" aria-label="{title}">{table}</div>'
     if grid.folded:
@@ -135,7 +135,7 @@ def _framed(grid: Grid, table: str) -> str:
 
 
 def _starts(columns: Sequence[Column]) -> list[bool]:
-    """Does a group begin here? A line is drawn before it."""
+    """True for the first column of each group, which has a line before it."""
     before = ["", *(column.group for column in columns)]
     return [column.group != last for column, last in zip(columns, before, strict=False)]
 
@@ -166,7 +166,7 @@ def _row(
 
 
 def _cell(entry: Entry, column: Column, width: int, marked: bool, start: bool) -> str:
-    """Spreads are padded and symbols given room, so that the digits of a column stand below each other."""
+    """A cell; padding of spreads and symbols aligns the digits of a column."""
     kind = _class(
         muted=entry.muted and not entry.verdict,
         words=column.words,

@@ -1,4 +1,4 @@
-"""A report as Markdown: the same tables, and words in the place of drawings."""
+"""Write a report as Markdown: the same tables, and words instead of drawings."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def markdown(document: Document) -> str:
 
 
 def plain(text: str) -> str:
-    """On one line, with nothing in it that Markdown or HTML would take for more than text."""
+    """The text on one line, with Markdown and HTML characters escaped."""
     return re.sub(r"([\\|<>*_\[\]])", r"\\\1", " ".join(text.split()))
 
 

@@ -1,4 +1,4 @@
-"""What things are called in the report and in the paper."""
+"""Names of algorithms and data sets in the report and in the paper."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from ..run.registry import ALGORITHMS
 from .outcomes import Outcomes, algorithms_of
 
 IDAT = "idat"
-# The paper's columns. "Inc" lets the interval grow, "Dec" lets it shrink; the number is the first interval.
+# The paper's columns: "Inc" lets the interval grow, "Dec" lets it shrink; the number is the first interval.
 ABLATION = [
     f"idat{rule}{first}"
     for rule in ("-without-both", "-without-shrinking", "-without-growth", "")
@@ -16,13 +16,13 @@ ABLATION = [
 
 
 def is_variant(algorithm: str) -> bool:
-    """Does it belong to the ablation only?"""
+    """True for a variant of IDAT that only the ablation uses."""
     return _kind(algorithm) == "ablation"
 
 
-def is_addition(algorithm: str) -> bool:
-    """Does it go beyond the paper?"""
-    return _kind(algorithm) in ("beyond", "study")
+def is_extension(algorithm: str) -> bool:
+    """True for an extension of IDAT that the paper does not have."""
+    return _kind(algorithm) == "extensions"
 
 
 def _kind(algorithm: str) -> str:
@@ -30,7 +30,7 @@ def _kind(algorithm: str) -> str:
 
 
 def main_algorithms(outcomes: Outcomes, setting: str = "") -> list[str]:
-    """Those of the paper's tables that were run, and others that have a name of their own."""
+    """Algorithms that were run, without ablation variants and extensions."""
     return [name for name in algorithms_of(outcomes, setting) if _kind(name) == "compared"]
 
 
@@ -45,5 +45,5 @@ def ablation_title(algorithm: str) -> str:
 
 
 def dataset_title(dataset: str) -> str:
-    """As the paper writes it, or the name itself."""
+    """The paper's title of the data set, or the name itself."""
     return CATALOGUE[dataset].title if dataset in CATALOGUE else dataset

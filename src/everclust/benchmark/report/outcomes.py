@@ -1,4 +1,4 @@
-"""Results of single jobs, gathered into one cell per algorithm, data set and setting."""
+"""Results of jobs, grouped by algorithm, data set and setting."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ Place = tuple[str, str, str]  # algorithm, data set, setting
 Outcomes = dict[Place, list[Result]]
 
 DONE = "ok"
-EXCUSES = {"memory": "OOM"}  # anything else that is not DONE is "N/A"
+MISSING_MARKS = {"memory": "OOM"}  # all other statuses but DONE are "N/A"
 
 
 class Measure(NamedTuple):
-    """What is read from a result, and how it is shown."""
+    """A field of a result, and how it is shown."""
 
     key: str
     title: str
     decimals: int
     printed: str = ""
-    """The paper's name for it, where its table is at hand."""
+    """The paper's name for it, if its table is available."""
     unit: float = 1.0
-    """Shown is the value divided by this."""
+    """The report shows the value divided by this."""
 
 
 NODES = Measure("nodes", "Nodes", 1, "nodes")
@@ -46,8 +46,8 @@ MEMORY = Measure("peak_memory", "Peak memory, MiB", 1, unit=2.0**20)
 PRINTED = (NODES, CLUSTERS, ARI, AMI)
 
 
-class Summary(NamedTuple):
-    """A measure over the runs of a cell."""
+class CellStatistics(NamedTuple):
+    """Statistics of a measure over the runs of one algorithm, data set and setting."""
 
     mean: float
     deviation: float
@@ -56,12 +56,12 @@ class Summary(NamedTuple):
 
     @property
     def standard_error(self) -> float:
-        """Of the mean; 0 where a single run says nothing about it."""
+        """Standard error of the mean; 0 for a single run, which does not determine it."""
         return self.deviation / math.sqrt(self.n) if self.n > 1 else 0.0
 
 
 def gather(results: Iterable[Result]) -> Outcomes:
-    """Results by algorithm, data set and setting; of several sets of parameters, those used last."""
+    """Group results by algorithm, data set and setting; keep only the latest parameters."""
     outcomes: Outcomes = {}
     for result in results:
         place = (result["algorithm"], result["dataset"], result["setting"])
@@ -75,23 +75,24 @@ def _with_latest_parameters(runs: list[Result]) -> list[Result]:
 
 
 def done(outcomes: Outcomes, place: Place) -> list[Result]:
-    """The runs that came to an end."""
+    """The successful runs."""
     return [result for result in outcomes.get(place, []) if result["status"] == DONE]
 
 
-def summary(outcomes: Outcomes, place: Place, measure: Measure) -> Summary | None:
-    """Mean and deviation of a measure, or None if no run has it."""
+def cell_statistics(outcomes: Outcomes, place: Place, measure: Measure) -> CellStatistics | None:
+    """Statistics of a measure over the successful runs, or None if no run has it."""
     values = [result.get(measure.key) for result in done(outcomes, place)]
     known = np.array([value for value in values if value is not None], dtype=float) / measure.unit
     if not len(known):
         return None
-    return Summary(float(known.mean()), float(known.std(ddof=1)) if len(known) > 1 else math.nan, len(known))
+    deviation = float(known.std(ddof=1)) if len(known) > 1 else math.nan
+    return CellStatistics(float(known.mean()), deviation, len(known))
 
 
-def excuse(outcomes: Outcomes, place: Place) -> str:
-    """What stands in the place of a number: "OOM" where memory was the limit, else "N/A"."""
+def missing_mark(outcomes: Outcomes, place: Place) -> str:
+    """Mark for a missing number: "OOM" if memory was the limit, else "N/A"."""
     statuses = {result["status"] for result in outcomes.get(place, [])}
-    return EXCUSES.get(statuses.pop(), "N/A") if len(statuses) == 1 else "N/A"
+    return MISSING_MARKS.get(statuses.pop(), "N/A") if len(statuses) == 1 else "N/A"
 
 
 def datasets_of(outcomes: Outcomes, setting: str = "") -> list[str]:
@@ -102,12 +103,12 @@ def datasets_of(outcomes: Outcomes, setting: str = "") -> list[str]:
 
 
 def algorithms_of(outcomes: Outcomes, setting: str = "") -> list[str]:
-    """Names in the order in which they first occur."""
+    """Names in order of first occurrence."""
     return list(dict.fromkeys(algorithm for algorithm, _, of in outcomes if setting in ("", of)))
 
 
 def settings_of(outcomes: Outcomes) -> list[str]:
-    """Those that occur, the stationary one first."""
+    """The settings that occur, stationary first."""
     present = {setting for _, _, setting in outcomes}
     return [setting for setting in SETTINGS if setting in present]
 
@@ -118,14 +119,14 @@ def other_shuffles(outcomes: Outcomes) -> list[str]:
 
 
 def median_run(runs: list[Result]) -> Result | None:
-    """Of the runs with a history, the one with the median ARI (the lower of two in the middle)."""
+    """The run with the median ARI among those with a history; the lower of two medians."""
     kept = [run for run in runs if run.get("history") and run.get("ari") is not None]
     kept.sort(key=lambda run: (run["ari"], run["seed"]))
     return kept[(len(kept) - 1) // 2] if kept else None
 
 
 def n_classes(outcomes: Outcomes, dataset: str) -> int | None:
-    """From the catalogue, or else from the number of steps of a nonstationary run."""
+    """Number of classes: from the catalogue, else from the steps of a nonstationary run."""
     if dataset in CATALOGUE:
         return CATALOGUE[dataset].n_classes
     steps = [

@@ -1,4 +1,4 @@
-"""The numbers that the paper prints."""
+"""The paper's published numbers."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 
 @cache
 def published() -> dict[str, Any]:
-    """All tables at hand. A cell is [mean, standard deviation], "N/A", "OOM", or None where there is a dash.
+    """All available tables. A cell is [mean, standard deviation], "N/A", "OOM", or None for a dash.
 
     Returns
     -------
     tables : dict
-        ``tables[table][data set][algorithm][measure]``. Do not change it.
+        ``tables[table][data set][algorithm][measure]``. Do not modify it: it is cached.
     """
     return json.loads((files(__package__) / "published.json").read_text(encoding="utf-8"))
 
@@ -29,13 +29,13 @@ def published_cell(table: str, dataset: str, algorithm: str, measure: str) -> tu
         Such as "stationary_nodes_clusters" or "nonstationary_ari_ami".
     dataset : str
     algorithm : str
-        As the paper writes it.
+        Name in the paper.
     measure : {"nodes", "clusters", "ARI", "AMI"}
 
     Returns
     -------
     cell : tuple of float or None
-        None where the paper has no number, or the table is not at hand.
+        None if the paper has no number, or the table is not available.
 
     Examples
     --------
@@ -47,8 +47,8 @@ def published_cell(table: str, dataset: str, algorithm: str, measure: str) -> tu
     return (float(cell[0]), float(cell[1])) if isinstance(cell, list) else None
 
 
-def published_excuse(table: str, dataset: str, algorithm: str, measure: str) -> str | None:
-    """Why the paper has no number: "N/A" (time limit), "OOM" (memory), or None.
+def published_mark(table: str, dataset: str, algorithm: str, measure: str) -> str | None:
+    """The paper's mark for a missing number: "N/A" (time limit), "OOM" (memory), or None.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def published_excuse(table: str, dataset: str, algorithm: str, measure: str) -> 
 
     Returns
     -------
-    excuse : str or None
+    mark : str or None
     """
     cell = _cell(table, dataset, algorithm, measure)
     return cell if isinstance(cell, str) else None

@@ -1,4 +1,4 @@
-"""Who is better: ranks and critical-difference diagrams, of the algorithms and of the ablation."""
+"""Sections with ranks and critical-difference diagrams: of the algorithms, and of the ablation."""
 
 from __future__ import annotations
 
@@ -34,10 +34,9 @@ FULL = 6  # algorithms in the paper's nonstationary table
 def ranking(outcomes: Outcomes) -> Section:
     words = (
         "On each data set the algorithms are ranked by their mean score, rounded to three decimals; 1 is "
-        "best, equals share their ranks, and those without a result share the worst. If the Friedman test "
-        "finds that they differ (p < 0.05), a diagram shows the mean ranks, best at the left: a thick bar "
-        "joins those that Nemenyi's test cannot tell apart, which are less than the critical difference (CD) "
-        "apart."
+        "best, ties share their ranks, and algorithms without a result share the worst. If the Friedman "
+        "test is significant (p < 0.05), a diagram shows the mean ranks, best at the left: a thick bar "
+        "joins algorithms whose ranks differ by less than the critical difference (CD) of Nemenyi's test."
     )
     pictures = [verdict_picture(printed_scores(measure)) for measure in (ARI, AMI)]
     grids: list[Block] = []
@@ -47,7 +46,7 @@ def ranking(outcomes: Outcomes) -> Section:
     ):
         mixed = [(measure, our_idat_among_printed(outcomes, measure)) for measure in (ARI, AMI)]
         pictures += [verdict_picture(scores) for _, scores in mixed if can_compare(scores)]
-        grids.append(rank_grid("Our IDAT among the paper's rivals", mixed, [algorithm_title(IDAT)]))
+        grids.append(rank_grid("Our IDAT among the paper's baselines", mixed, [algorithm_title(IDAT)]))
     for setting in settings_of(outcomes):
         pictures += _our_pictures(outcomes, setting)
         grids += _our_ranks(outcomes, setting)
@@ -76,9 +75,9 @@ def _our_ranks(outcomes: Outcomes, setting: str) -> list[Block]:
 
 def ablation(outcomes: Outcomes) -> Section:
     words = (
-        "IDAT without letting the interval Λ grow (w/o Inc), shrink (w/o Dec) or either (w/o All), each "
-        "beginning with Λ = 2 and with Λ = 500, in the nonstationary setting. The paper's scores are not at "
-        "hand, its nodes and clusters are."
+        "IDAT with an interval Λ that cannot grow (w/o Inc), cannot shrink (w/o Dec) or is constant (w/o "
+        "All), starting with Λ = 2 and with Λ = 500, in the nonstationary setting. Of the paper's results, "
+        "the nodes and clusters are available, the scores are not."
     )
     variants = [name for name in ABLATION if name in algorithms_of(outcomes, NONSTATIONARY)]
     if not any(map(is_variant, variants)):
@@ -93,7 +92,7 @@ def ablation(outcomes: Outcomes) -> Section:
 
 
 def _ablation_grids(outcomes: Outcomes, variants: list[str]) -> list[Grid]:
-    """The printed scores are of IDAT alone and stand elsewhere; the less telling measures are folded."""
+    """Tables without the printed scores, which another section has; secondary measures are folded."""
     shown = [NODES, CLUSTERS, *(measure._replace(printed="") for measure in (ARI, AMI))]
     grids = [score_grid(outcomes, NONSTATIONARY, variants, [m], title=ablation_title) for m in shown]
     more = (AI_ARI, BWT_ARI, AI_AMI, BWT_AMI)

@@ -1,4 +1,4 @@
-"""Algorithms against each other over data sets: ranks, and whether they differ at all."""
+"""Ranks of algorithms over data sets, and tests whether they differ."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from .cd_diagram import diagram, in_words
 from .document import Column, Entry, Grid, Picture, Row
 from .names import IDAT, algorithm_title, dataset_title
-from .outcomes import Measure, Outcomes, datasets_of, summary
+from .outcomes import Measure, Outcomes, cell_statistics, datasets_of
 from .published import published, published_cell
 from .statistics import Friedman, critical_difference, friedman, groups, ranks
 from .tables import NOTHING, signed
@@ -20,7 +20,7 @@ PRINTED_SCORES = "nonstationary_ari_ami"
 
 
 class Scores(NamedTuple):
-    """Means over runs: a row per data set, a column per algorithm, NaN for no result."""
+    """Means over runs: a row per data set, a column per algorithm; NaN means no result."""
 
     title: str
     names: list[str]
@@ -29,7 +29,7 @@ class Scores(NamedTuple):
 
 
 def printed_scores(measure: Measure) -> Scores:
-    """The paper's own nonstationary table."""
+    """The paper's nonstationary table."""
     rows = published()[PRINTED_SCORES]
     names = list(next(iter(rows.values())))
     table = [[_printed_mean(dataset, name, measure) for name in names] for dataset in rows]
@@ -48,10 +48,10 @@ def our_scores(
     measure: Measure,
     title: Callable[[str], str] = algorithm_title,
 ) -> Scores:
-    """Our means, on the data sets that all these algorithms were tried on and one at least got through."""
+    """Our means on the data sets on which all these algorithms were run and at least one succeeded."""
     datasets, table = [], []
     for dataset in datasets_of(outcomes, setting):
-        row = [summary(outcomes, (algorithm, dataset, setting), measure) for algorithm in algorithms]
+        row = [cell_statistics(outcomes, (algorithm, dataset, setting), measure) for algorithm in algorithms]
         if any(row) and all((algorithm, dataset, setting) in outcomes for algorithm in algorithms):
             datasets.append(dataset)
             table.append([cell.mean if cell else np.nan for cell in row])
@@ -60,28 +60,28 @@ def our_scores(
 
 
 def our_idat_among_printed(outcomes: Outcomes, measure: Measure) -> Scores:
-    """The paper's nonstationary table with our means in the column of IDAT, on the data sets that we have."""
+    """The paper's nonstationary table with our means as the column of IDAT, on the data sets we have."""
     theirs, ours = printed_scores(measure), our_scores(outcomes, "nonstationary", [IDAT], measure)
     common = [dataset for dataset in ours.datasets if dataset in theirs.datasets]
     table = theirs.table[[theirs.datasets.index(dataset) for dataset in common]]
     column = [ours.table[ours.datasets.index(dataset), 0] for dataset in common]
     table[:, theirs.names.index(algorithm_title(IDAT))] = column
-    return Scores(f"{measure.title}, our IDAT among the paper's rivals", theirs.names, common, table)
+    return Scores(f"{measure.title}, our IDAT among the paper's baselines", theirs.names, common, table)
 
 
 def can_compare(scores: Scores) -> bool:
-    """Are there enough algorithms and data sets for the test?"""
+    """True if there are enough algorithms and data sets for the Friedman test."""
     n_sets, n_algorithms = scores.table.shape
     return n_algorithms >= 3 and n_sets >= 2
 
 
 def verdict_picture(scores: Scores) -> Picture:
-    """The critical-difference diagram, or no drawing where the Friedman test does not reject."""
+    """The critical-difference diagram, or only words if the Friedman test is not significant."""
     result, n_sets = friedman(scores.table), len(scores.datasets)
     mean_ranks = ranks(scores.table).mean(axis=0).tolist()
     test = _test_in_words(result, n_sets)
     if result.p_value >= ALPHA:
-        words = f"{test}: no significant difference between any of them, so no diagram is drawn."
+        words = f"{test}: no significant differences, so there is no diagram."
         return Picture("", scores.title, words)
     difference = critical_difference(len(mean_ranks), n_sets)
     joined = groups(mean_ranks, difference)
@@ -96,7 +96,7 @@ def _test_in_words(result: Friedman, n_sets: int) -> str:
 
 
 def rank_grid(title: str, tables: Sequence[tuple[Measure, Scores]], shown: Sequence[str]) -> Grid:
-    """Ranks of some columns of tables with the same data sets, beside their ranks in the paper's table."""
+    """Table of the ranks of some algorithms, beside their ranks in the paper's table."""
     columns: list[Column] = []
     ranked: list[list[float]] = []
     for measure, scores in tables:
@@ -117,7 +117,7 @@ def rank_grid(title: str, tables: Sequence[tuple[Measure, Scores]], shown: Seque
 
 
 def _column(scores: Scores, name: str, datasets: Sequence[str]) -> list[float]:
-    """Ranks of an algorithm; NaN where the table has no such data set or algorithm."""
+    """Ranks of an algorithm; NaN if the table does not have the data set or algorithm."""
     if name not in scores.names:
         return [np.nan] * len(datasets)
     found = dict(zip(scores.datasets, ranks(scores.table)[:, scores.names.index(name)].tolist(), strict=True))

@@ -1,4 +1,4 @@
-"""The report: everything that was run, beside the paper's numbers, as one file."""
+"""Write the report: all results of a store beside the paper's numbers."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Any
 
 from ...model.file import write_atomically
 from ..run.store import Store, StoreError
-from .additions import beyond
 from .appendix import failures, provenance
 from .document import Document
-from .headline import headline
+from .extensions import extensions
 from .histories import histories
 from .html import page
 from .markdown import markdown
 from .outcomes import Result, gather
 from .rank_sections import ablation, ranking
 from .sections import continual, costs, counts, errors, scores, shuffles
+from .summary import summary
 
 PARTS = (
-    *(headline, counts, scores, shuffles, continual, errors, ranking, ablation, beyond, histories),
+    *(summary, counts, scores, shuffles, continual, errors, ranking, ablation, extensions, histories),
     *(costs, failures, provenance),
 )
 AS_JSON = ("step_ari", "step_ami", "history", "versions", "machine")
@@ -35,21 +35,21 @@ def write_report(
     Parameters
     ----------
     store_path : str or Path
-        Where `everclust.benchmark.run.store.Store` keeps the results.
+        A file of `everclust.benchmark.run.store.Store`.
     html_path : str or Path
-        The page: one file that needs no other, and no script.
+        The page to write: a single file without scripts.
     markdown_path : str or Path, optional
-        The same tables as Markdown.
+        File for the same tables as Markdown.
 
     Returns
     -------
     report : Document
-        What was written.
+        The report that was written.
 
     Raises
     ------
     StoreError
-        If there is no such store, it is damaged, or it holds no results; then nothing is written.
+        If the store does not exist, is damaged, or holds no results; then nothing is written.
 
     Examples
     --------
@@ -83,13 +83,13 @@ def report_on(results: Iterable[Result]) -> Document:
     outcomes = gather(map(_read, results))
     sections = [part(outcomes) for part in PARTS]
     subtitle = (
-        "IDAT and what it is compared with: ours beside the numbers that the paper prints (arXiv 2511.17983)."
+        "IDAT and the algorithms it is compared with: our results beside the paper's (arXiv 2511.17983)."
     )
     return Document("everclust benchmark", subtitle, [section for section in sections if section.blocks])
 
 
 def _read(row: dict[str, Any]) -> Result:
-    """Lists and dicts are text in the store."""
+    """Decode the lists and dicts, which the store holds as JSON text."""
     texts = {name: row[name] for name in AS_JSON if isinstance(row.get(name), str)}
     return row | {name: json.loads(text) for name, text in texts.items()}
 

@@ -1,4 +1,4 @@
-"""The paper's tables, each with what it shows."""
+"""Sections with the paper's tables, each with an explanation."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ NONSTATIONARY = "nonstationary"
 
 def counts(outcomes: Outcomes) -> Section:
     words = (
-        "How many nodes a model has in the end, and into how many clusters they fall, as the paper counts "
-        "them: for IDAT only the nodes that are candidates, and the connected parts of their graph. Mean ± "
-        "standard deviation over the runs; – where the paper has no number."
+        "Numbers of nodes and clusters at the end of the stream, as the paper counts them: for IDAT, only "
+        "the candidate nodes and the connected components of their graph. Mean ± standard deviation over "
+        "the runs; – where the paper has no number."
     )
     grids = _per_setting(outcomes, [NODES, CLUSTERS], classes=True)
     return explained("Nodes and clusters", words, grids)
@@ -43,19 +43,19 @@ def counts(outcomes: Outcomes) -> Section:
 
 def scores(outcomes: Outcomes) -> Section:
     words = (
-        "How well the clusters match the classes: the adjusted Rand index counts pairs of samples, adjusted "
-        "mutual information counts bits. Both are 1 at best and about 0 for chance. In the nonstationary "
-        "setting the classes come one after the other, and the score is the one after the last. The paper's "
-        "stationary table is not at hand."
+        "Agreement of the clusters with the classes: the adjusted Rand index (ARI) counts pairs of samples, "
+        "adjusted mutual information (AMI) counts bits. Both are 1 at best and about 0 for random labels. "
+        "In the nonstationary setting the classes arrive one after the other, and the score is taken after "
+        "the last. The paper's stationary table is not available."
     )
     return explained("ARI and AMI", words, _per_setting(outcomes, [ARI, AMI]))
 
 
 def shuffles(outcomes: Outcomes) -> Section:
     words = (
-        "The rows of a class come in the same order in all runs; only the order of the classes changes. With "
-        "two classes there are just two different runs, so that this one shuffle decides. Here is what "
-        "others give: 0 is the one used everywhere else."
+        "The rows of a class arrive in the same order in all runs; only the order of the classes changes. "
+        "With two classes there are only two different runs, so the result depends on this one shuffle. "
+        "These tables show other shuffles; shuffle 0 is the one used everywhere else."
     )
     others = other_shuffles(outcomes)
     settings = [NONSTATIONARY, *others]
@@ -66,11 +66,11 @@ def shuffles(outcomes: Outcomes) -> Section:
 def continual(outcomes: Outcomes) -> Section:
     words = (
         "After every class the model is scored on all classes so far; the first score is set to 1. The "
-        "average incremental score (AI) is the mean of these. Backward transfer (BWT) is the last of them "
-        "less the mean of those before, as in the authors' program. It is mostly negative because the task "
-        "gets harder with every class, so it is not forgetting alone. The per-class form, which the paper "
-        "prints, says little with ARI and AMI: on a single class they are 0 or 1. The paper's numbers are "
-        "not at hand."
+        "average incremental score (AI) is their mean. Backward transfer (BWT) is the last score minus the "
+        "mean of the earlier ones, as in the authors' program. It is mostly negative because the task gets "
+        "harder with every class, not only because of forgetting. The per-class form, which the paper "
+        "prints, is not informative with ARI and AMI: on a single class they are 0 or 1. The paper's "
+        "numbers are not available."
     )
     grids = _per_setting(outcomes, [AI_ARI, BWT_ARI, AI_AMI, BWT_AMI], [NONSTATIONARY])
     per_class = _per_setting(outcomes, [BWT_PRINTED_ARI, BWT_PRINTED_AMI], [NONSTATIONARY])
@@ -80,9 +80,9 @@ def continual(outcomes: Outcomes) -> Section:
 
 def errors(outcomes: Outcomes) -> Section:
     words = (
-        "How far the mean number of clusters is from the number of classes, as a multiple of the latter: 0 "
-        "is exact, 1 is twice as many. The averages are over data sets with a number, ± the population's "
-        "standard deviation; those printed are over all of the paper's data sets."
+        "Difference between the mean number of clusters and the number of classes, relative to the latter: "
+        "0 is exact, 1 is twice as many. The averages are over data sets with a result, ± the population "
+        "standard deviation; the printed averages are over all of the paper's data sets."
     )
     grids = [
         cluster_error_grid(outcomes, setting, algorithms)
@@ -94,9 +94,9 @@ def errors(outcomes: Outcomes) -> Section:
 
 def costs(outcomes: Outcomes) -> Section:
     words = (
-        "Wall-clock time of learning alone, without loading, compiling or predicting; and by how much the "
-        "memory of the process rose above what it was with the data loaded, at most. Both depend on the "
-        "machine and on what else it did. The paper prints neither."
+        "Wall-clock time of learning alone, without loading, compiling or predicting, and the largest "
+        "increase of the memory of the process after the data were loaded. Both depend on the machine and "
+        "its load. The paper reports neither."
     )
     return explained("Time and memory", words, _per_setting(outcomes, [SECONDS, MEMORY], beside=False))
 

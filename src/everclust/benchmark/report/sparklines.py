@@ -1,4 +1,4 @@
-"""Small drawings of how the interval and the vigilance developed along the stream."""
+"""Small drawings of the interval and the vigilance along the stream."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ CURVES = (("interval", "Λ"), ("vigilance", "V"))
 
 
 def history_plot(history: dict[str, Any], words: str) -> str:
-    """Interval above, vigilance below, over the samples seen.
+    """Draw the interval (above) and the vigilance (below) over the samples seen.
 
     Parameters
     ----------
     history : dict of list
         With "n_samples_seen", "interval" and "vigilance".
     words : str
-        What is to be seen, for those who do not see it.
+        Description for screen readers.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def _curve(share: np.ndarray, values: np.ndarray, band: tuple[int, int], kind: s
 
 
 def steps(x: np.ndarray, y: np.ndarray, end: float) -> str:
-    """Path of a value that stays until it changes; of very many changes some are left out."""
+    """SVG path of a step function; at most MOST_POINTS changes are drawn."""
     changed = np.flatnonzero(np.r_[True, np.abs(np.diff(y)) > 0])
     if len(changed) > MOST_POINTS:
         changed = changed[np.linspace(0, len(changed) - 1, MOST_POINTS).astype(int)]
@@ -83,7 +83,7 @@ def _floor(last: float) -> list[str]:
 
 
 def in_words(history: dict[str, Any]) -> str:
-    """Where both began and ended."""
+    """First, last and largest values of both curves, in words."""
     ends = [f"{symbol} {_range(history[column])}" for column, symbol in CURVES]
     return "; ".join(ends)
 

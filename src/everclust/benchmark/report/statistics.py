@@ -1,6 +1,6 @@
-"""Comparing algorithms over data sets: ranks, the Friedman test, and Nemenyi's after it.
+"""Comparison of algorithms over data sets: ranks, the Friedman test, and the Nemenyi post-hoc test.
 
-Tables of scores have a row per data set and a column per algorithm; NaN stands for no result.
+Tables of scores have a row per data set and a column per algorithm; NaN means no result.
 Demšar, Statistical comparisons of classifiers over multiple data sets, JMLR 7 (2006).
 """
 
@@ -13,7 +13,7 @@ from scipy import stats
 
 
 class Friedman(NamedTuple):
-    """Does any algorithm differ from the others?"""
+    """Result of the Friedman test, whose null hypothesis is that no algorithm differs."""
 
     statistic: float
     """χ² with k − 1 degrees of freedom, for k algorithms."""
@@ -24,7 +24,7 @@ class Friedman(NamedTuple):
 
 
 def ranks(scores: Any, *, decimals: int | None = 3) -> np.ndarray:
-    """Rank of each algorithm on each data set; 1 is best, and equals share their average.
+    """Rank of each algorithm on each data set; 1 is best, and ties share their average rank.
 
     Parameters
     ----------
@@ -80,14 +80,14 @@ def friedman(scores: Any, *, decimals: int | None = 3, correct_ties: bool = True
     chi2 = 12 * n_sets / (k * (k + 1)) * np.sum((table.mean(axis=0) - (k + 1) / 2) ** 2)
     if correct_ties and chi2 > 0:
         chi2 /= table.var(axis=1).sum() * 12 / (n_sets * (k * k - 1))
-    most = n_sets * (k - 1)  # reached when all data sets agree
+    most = n_sets * (k - 1)  # the value if all data sets agree
     f = np.inf if np.isclose(chi2, most) else (n_sets - 1) * chi2 / (most - chi2)
     f_p = stats.f.sf(f, k - 1, (k - 1) * (n_sets - 1))
     return Friedman(float(chi2), float(stats.chi2.sf(chi2, k - 1)), float(f), float(f_p))
 
 
 def nemenyi(mean_ranks: Any, n_sets: int) -> np.ndarray:
-    """Nemenyi's p-values of all pairs, corrected for there being many.
+    """p-values of the Nemenyi test for all pairs, corrected for multiple comparisons.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def nemenyi(mean_ranks: Any, n_sets: int) -> np.ndarray:
 
 
 def critical_difference(n_algorithms: int, n_sets: int, *, alpha: float = 0.05) -> float:
-    """By how much mean ranks must differ to be significantly different.
+    """Smallest significant difference of two mean ranks, by the Nemenyi test.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def critical_difference(n_algorithms: int, n_sets: int, *, alpha: float = 0.05) 
 
 
 def paired(first: Any, second: Any) -> tuple[float, float, float]:
-    """Is the second better than the first, data set by data set?
+    """Paired comparison of two algorithms over data sets.
 
     Parameters
     ----------
@@ -137,9 +137,9 @@ def paired(first: Any, second: Any) -> tuple[float, float, float]:
     Returns
     -------
     difference, standard_error : float
-        Of the second less the first, over data sets.
+        Mean of second − first over data sets, and its standard error.
     p : float
-        Of Wilcoxon's signed-rank test, two-sided; 1 when nothing differs.
+        p-value of the two-sided Wilcoxon signed-rank test; 1 if all differences are 0.
 
     Examples
     --------
@@ -159,19 +159,18 @@ def _standard_error(n_algorithms: int, n_sets: int) -> float:
 
 
 def groups(mean_ranks: Any, difference: float) -> list[list[int]]:
-    """The bars of the critical-difference diagram: largest groups without a significant difference.
+    """The bars of the critical-difference diagram: maximal groups without a significant difference.
 
     Parameters
     ----------
     mean_ranks : array-like of shape (n_algorithms,)
     difference : float
-        The critical one.
+        The critical difference.
 
     Returns
     -------
     groups : list of list of int
-        Columns of two algorithms or more, the best first, in groups that may overlap but none of which
-        lies within another.
+        Columns of two or more algorithms, best first; groups may overlap, but none contains another.
     """
     mean_ranks = np.asarray(mean_ranks, dtype=float)
     best_first = np.argsort(mean_ranks, kind="stable")

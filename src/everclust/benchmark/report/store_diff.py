@@ -1,4 +1,4 @@
-"""Two stores side by side."""
+"""Compare the results of two stores."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Place = tuple[str, str, str]  # algorithm, data set, setting
 
 
 class Difference(NamedTuple):
-    """A measure's mean over the runs of two stores."""
+    """The means of a measure over the runs in two stores."""
 
     algorithm: str
     dataset: str
@@ -26,19 +26,19 @@ class Difference(NamedTuple):
 
     @property
     def difference(self) -> float:
-        """The second mean less the first."""
+        """The second mean minus the first."""
         return self.second - self.first
 
 
 def differences(first: Iterable[Row], second: Iterable[Row], *, times: bool = False) -> list[Difference]:
-    """Every mean that both stores have.
+    """Compare all means that both stores have.
 
     Parameters
     ----------
     first, second : iterable of dict
-        Rows, as `Store.results` gives them. Those that are not ok are left out.
+        Rows of `Store.results`; only those with status "ok" count.
     times : bool, default=False
-        With the training times.
+        Include the training times.
 
     Returns
     -------

@@ -1,20 +1,20 @@
-"""The few shapes that the drawings need, as SVG text. Colours come from the page's style sheet."""
+"""SVG elements of the drawings. Colours come from the page's style sheet."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from html import escape
 
-SMALLEST = 0.62  # of its own size, below which nobody can read it
+SMALLEST = 0.62  # smallest legible scale of a drawing
 
 
 def number(value: float) -> str:
-    """A coordinate: two decimals at most."""
+    """Format a coordinate with at most two decimals."""
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
 def element(tag: str, content: str = "", **attributes: float | str) -> str:
-    """An element; an underscore in an attribute's name stands for a hyphen, one at its end for nothing."""
+    """An element. In attribute names, an underscore becomes a hyphen and a trailing one is removed."""
     given = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escape(value) if isinstance(value, str) else number(value)}"'
         for key, value in attributes.items()
@@ -33,7 +33,7 @@ def text(x: float, y: float, words: str, anchor: str = "start", kind: str = "lab
 
 
 def drawing(width: float, height: float, parts: Iterable[str], words: str, kind: str) -> str:
-    """The whole drawing; `words` say what is to be seen."""
+    """The svg element; `words` describe it for screen readers."""
     size = {
         "viewBox": f"0 0 {number(width)} {number(height)}",
         "style": f"min-width:{SMALLEST * width:.0f}px",

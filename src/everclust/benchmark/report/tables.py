@@ -1,4 +1,4 @@
-"""The paper's tables, ours beside the printed numbers."""
+"""The paper's tables, with our results beside the printed ones."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from typing import Any
 from .agreement import compare_cell, printed
 from .document import Column, Entry, Grid, Row
 from .names import IDAT, algorithm_title, dataset_title
-from .outcomes import Measure, Outcomes, Place, datasets_of, done, excuse, n_classes, summary
+from .outcomes import Measure, Outcomes, Place, cell_statistics, datasets_of, done, missing_mark, n_classes
 
-NOTHING = Entry("–", muted=True)  # neither a number nor an excuse
+NOTHING = Entry("–", muted=True)  # neither a number nor a mark
 
 
 def signed(value: float, decimals: int) -> str:
-    """A number with a true minus sign; −0 is 0."""
+    """Format a number with a typographic minus sign; −0 becomes 0."""
     return f"{round(value, decimals) + 0.0:.{decimals}f}".replace("-", "−")
 
 
 def our_entry(outcomes: Outcomes, place: Place, measure: Measure) -> Entry:
-    """Mean and deviation over our runs, and whether the paper's agree."""
-    ours = summary(outcomes, place, measure)
+    """Our mean and standard deviation over runs, with the verdict on the paper's."""
+    ours = cell_statistics(outcomes, place, measure)
     if ours is None:
-        tried_in_vain = place in outcomes and not done(outcomes, place)
-        return Entry(excuse(outcomes, place), muted=True) if tried_in_vain else NOTHING
+        failed = place in outcomes and not done(outcomes, place)
+        return Entry(missing_mark(outcomes, place), muted=True) if failed else NOTHING
     spread = "" if math.isnan(ours.deviation) else signed(ours.deviation, measure.decimals)
     comparison = compare_cell(outcomes, place, measure)
     return Entry(signed(ours.mean, measure.decimals), spread, comparison and comparison.verdict)
 
 
 def printed_entry(place: Place, measure: Measure) -> Entry:
-    """The paper's mean and deviation, its excuse, or a dash."""
+    """The paper's mean and standard deviation, its mark for a missing number, or a dash."""
     cell = printed(place, measure)
     if isinstance(cell, tuple):
         mean, deviation = (signed(value, measure.decimals) for value in cell)
@@ -50,7 +50,7 @@ def score_grid(
     beside: bool = True,
     classes: bool = False,
 ) -> Grid:
-    """A row per data set; for every measure of every algorithm a column, and the printed one beside it.
+    """Table with a row per data set and a column per algorithm and measure, beside the printed ones.
 
     Parameters
     ----------
@@ -60,11 +60,11 @@ def score_grid(
     algorithms : sequence of str
     measures : sequence of Measure
     title : callable, optional
-        From an algorithm's name to its heading.
+        Function of an algorithm's name that returns its heading.
     beside : bool, default=True
-        Show what the paper prints; a single column of dashes if it prints none of it.
+        Show the paper's numbers; a single column of dashes if it has none.
     classes : bool, default=False
-        Show the number of classes first.
+        Show the number of classes in the first column.
 
     Returns
     -------
@@ -103,13 +103,13 @@ def _classes_entry(outcomes: Outcomes, dataset: str) -> Entry:
 def score_grids(
     outcomes: Outcomes, setting: str, algorithms: Sequence[str], measures: Sequence[Measure], **options: Any
 ) -> list[Grid]:
-    """One table of all measures for a single algorithm, or else one table per measure."""
+    """For a single algorithm one table of all measures, else one table per measure."""
     parts = [measures] if len(algorithms) == 1 else [[measure] for measure in measures]
     return [score_grid(outcomes, setting, algorithms, part, **options) for part in parts if algorithms]
 
 
 def shuffle_grid(outcomes: Outcomes, measure: Measure, settings: Sequence[str]) -> Grid:
-    """IDAT on the data sets that were run with other shuffles within the classes."""
+    """Table of IDAT on the data sets that were run with several shuffles within the classes."""
     columns = [
         Column("paper"),
         *(Column(setting.partition(":")[2] or "0", "ours, by shuffle") for setting in settings),

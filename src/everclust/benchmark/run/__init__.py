@@ -1,3 +1,3 @@
-"""Algorithms, settings and measures, and the runs themselves. Importing it registers the algorithms."""
+"""Algorithms, settings, measures, and the runner. Importing this package registers the algorithms."""
 
 from . import algorithms as algorithms

@@ -1,8 +1,7 @@
-"""IDAT, the variants of its ablation and the additions to it, and the paper's other algorithms."""
+"""Registers IDAT, the variants of its ablation, our extensions of it, and the paper's baselines."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,62 +20,57 @@ from .registry import Algorithm, register
 
 
 class _Variant(IDAT):
-    """IDAT in another reading."""
+    """IDAT with other rules than the published ones."""
 
     def save(self, path: str | Path) -> None:
-        """Refuse: a file holds no reading, so that it would go on learning as another algorithm."""
+        """Refuse to save: a file does not record the variant, so a loaded model would learn as plain IDAT."""
         raise NotImplementedError("Variants of IDAT exist for the benchmark only and cannot be saved.")
 
 
 def _make_idat(params: dict[str, Any], seed: int) -> IDAT:
-    """IDAT draws nothing at random; it is the stream that depends on the seed."""
+    """IDAT draws no random numbers; only the order of the stream depends on the seed."""
     return IDAT(**params)
 
 
-def _make_variant(reading: Variant, params: dict[str, Any], seed: int) -> IDAT:
-    return type("IDATVariant", (_Variant,), {"_variant": reading})(**params)
+def _make_variant(variant: Variant, params: dict[str, Any], seed: int) -> IDAT:
+    return type("IDATVariant", (_Variant,), {"_variant": variant})(**params)
 
 
 def _count_candidates(model: IDAT) -> tuple[int, int]:
-    """Nodes that take part in the answer, and clusters."""
+    """Count the nodes that are prediction candidates, and the clusters."""
     return len(model.snapshot().candidates.node), model.n_clusters_
 
 
 def _register_variants() -> None:
-    readings = {
+    variants = {
         ("idat", "IDAT"): PUBLISHED,
         ("idat-without-growth", "w/o Inc"): WITHOUT_GROWTH,
         ("idat-without-shrinking", "w/o Dec"): WITHOUT_SHRINKING,
         ("idat-without-both", "w/o All"): WITHOUT_BOTH,
     }
-    for (name, title), reading in readings.items():
+    for (name, title), variant in variants.items():
         for first, suffix in ((2, ""), (500, "-500")):
-            if (reading, first) == (PUBLISHED, 2):
+            if (variant, first) == (PUBLISHED, 2):
                 continue
-            make = partial(_make_variant, starting_at(first, reading))
-            title_of_column = f"{title} ({first})"
-            register(
-                Algorithm(name + suffix, title_of_column, make, _count_candidates, True, kind="ablation")
-            )
+            make = partial(_make_variant, starting_at(first, variant))
+            column = f"{title} ({first})"
+            register(Algorithm(name + suffix, column, make, _count_candidates, True, kind="ablation"))
 
 
-def _register_additions() -> None:
-    """Hand-over clusters."""
-    for name, title, modes in (
+def _register_extensions() -> None:
+    for name, title, options in (
         ("idat-handover", "Hand-over", {"clusters": "handover"}),
         ("idat-handover-capped", "Hand-over, capped", {"clusters": "handover", "metric": "capped"}),
     ):
-        make = partial(_make_in_modes, _make_idat, modes)
-        register(Algorithm(name, title, make, _count_candidates, True, kind="beyond"))
+        make = partial(_make_extension, options)
+        register(Algorithm(name, title, make, _count_candidates, incremental=True, kind="extensions"))
 
 
-def _make_in_modes(
-    make: Callable[..., IDAT], modes: dict[str, str], params: dict[str, Any], seed: int
-) -> IDAT:
-    return make(modes | params, seed)
+def _make_extension(options: dict[str, str], params: dict[str, Any], seed: int) -> IDAT:
+    return _make_idat(options | params, seed)
 
 
 register(Algorithm("idat", "IDAT", _make_idat, _count_candidates, incremental=True))
-_register_additions()
+_register_extensions()
 _register_variants()
 register_baselines()

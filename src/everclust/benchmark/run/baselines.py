@@ -1,4 +1,4 @@
-"""The ten algorithms that the paper compares IDAT with."""
+"""Registers the ten baselines that the paper compares IDAT with."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def _n_classes(y: np.ndarray) -> int:
 
 
 def _bounds(X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
-    """Scaled by the whole data set, whatever the order in which it comes."""
+    """Bounds of the whole data set, whatever the order of the stream."""
     return {"bounds": (X.min(axis=0), X.max(axis=0))}
 
 
 def _per_call(X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
-    """The authors' programs count samples anew in every training call, hence with every class."""
+    """The authors' programs restart their sample count with every training call, hence with every class."""
     return {"cycle": "call"}
 
 
@@ -50,12 +50,12 @@ def _counts(estimator: Any) -> tuple[int | None, int]:
 
 
 def _clusters_only(estimator: Any) -> tuple[int | None, int]:
-    """The paper prints no number of nodes."""
+    """The paper reports no number of nodes."""
     return None, estimator.n_clusters_
 
 
 Count = Callable[[Any], tuple[int | None, int]]
-# name, title in the paper, class, can it learn class after class, what it is told, how it is counted
+# name, title in the paper, class, incremental, given parameters, count of nodes and clusters
 BASELINES: list[tuple[str, str, str, bool, Given, Count]] = [
     ("tbm-p", "TBM-P", "TBMP", False, nothing_given, _counts),
     ("torque-clustering", "TC", "TorqueClustering", False, nothing_given, _clusters_only),
@@ -72,7 +72,7 @@ DEEP = ("tabledc", "g-ceals")
 
 
 def register_baselines() -> None:
-    """Add them to the algorithms."""
+    """Add the baselines to the registry."""
     for name, title, class_name, incremental, given, count in BASELINES:
         register(
             Algorithm(
@@ -90,7 +90,7 @@ def register_baselines() -> None:
 
 
 def paper_parameters(name: str, setting: str, dataset: str) -> dict[str, Any] | None:
-    """What was found here where the paper's do not fit its tables, else what the paper found, if known."""
+    """Our parameters where the paper's do not reproduce its tables, else the paper's, or None."""
     if name not in {entry[0] for entry in BASELINES}:
         return None
     found = parameters.tuned(name, setting, dataset)

@@ -1,4 +1,4 @@
-"""A job in a process of its own, which can be stopped when it takes too long or too much."""
+"""Run a job in a separate process, which can be killed when it exceeds a limit of time or memory."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ from typing import Any, NamedTuple
 from joblib.externals.loky import ProcessPoolExecutor
 
 from ..data.datasets import data_folder
-from .jobs import Job, Result, perform, use_folder
+from .jobs import Job, Result, run_job, use_folder
 from .meter import resident
 from .provenance import now
 from .registry import Algorithm
 
-IDLE = 60  # seconds after which a process that has nothing to do, or nobody to do it for, ends
+IDLE = 60  # seconds after which an idle worker process ends
 
 
 class Limits(NamedTuple):
-    """What a job may take; None is no limit."""
+    """Limits of one job; None for no limit."""
 
     seconds: float | None = None
     memory: int | None = None
-    """Bytes above what the process needs anyway."""
+    """Bytes on top of what the process uses before the job."""
 
 
-_process: ProcessPoolExecutor | None = None  # one, used again and again until it has to be stopped
+_process: ProcessPoolExecutor | None = None  # one process, reused until a job has to be killed
 
 
-def perform_isolated(job: Job, algorithm: Algorithm, limits: Limits) -> Result:
-    """Do a job in another process, within limits. Whatever goes wrong is in the result.
+def run_isolated(job: Job, algorithm: Algorithm, limits: Limits) -> Result:
+    """Run a job in another process, within limits. Errors are recorded in the result.
 
     Parameters
     ----------
     job : Job
     algorithm : Algorithm
-        The one that the job names.
+        The algorithm that the job names.
     limits : Limits
 
     Returns
@@ -53,7 +53,7 @@ def perform_isolated(job: Job, algorithm: Algorithm, limits: Limits) -> Result:
     started = now()
     try:
         process = _ready(algorithm)
-        work = process.submit(_perform_within, job, algorithm, limits.memory, str(data_folder()))
+        work = process.submit(_run_within, job, algorithm, limits.memory, str(data_folder()))
         return work.result(limits.seconds)
     except TookTooLong:
         stop()
@@ -61,12 +61,14 @@ def perform_isolated(job: Job, algorithm: Algorithm, limits: Limits) -> Result:
     except BrokenProcessPool as error:
         stop()
         if "SIGKILL" in str(error):
-            return Result(job, "memory", "The system ended it for want of memory.", started_at=started)
-        return Result(job, "failed", "Its process crashed.", started_at=started)
+            return Result(
+                job, "memory", "The process was killed (SIGKILL): out of memory.", started_at=started
+            )
+        return Result(job, "failed", "The process of the job crashed.", started_at=started)
 
 
 def _ready(algorithm: Algorithm) -> ProcessPoolExecutor:
-    """The process, which has loaded all it needs: that does not count against the limit."""
+    """The worker process, with all modules imported: the import does not count against the limit."""
     global _process
     if _process is None:
         _process = ProcessPoolExecutor(max_workers=1, timeout=IDLE)
@@ -76,11 +78,11 @@ def _ready(algorithm: Algorithm) -> ProcessPoolExecutor:
 
 
 def _load(algorithm: Algorithm) -> None:
-    """Who is told to do this has imported this module, and that of the algorithm."""
+    """Do nothing: unpickling the call imports this module and that of the algorithm."""
 
 
 def stop() -> None:
-    """End the process, whatever it is doing."""
+    """Kill the worker process."""
     global _process
     if _process is not None:
         _process.shutdown(kill_workers=True)
@@ -90,7 +92,7 @@ def stop() -> None:
 
 @cache
 def follow_parent() -> None:
-    """Let this worker end soon after the process that has started it, which may have been killed."""
+    """End this worker soon after its parent process ends, even if the parent is killed."""
     if current_process().name.startswith("Loky"):
         Thread(target=_watch, args=(os.getppid(),), daemon=True).start()
 
@@ -101,16 +103,16 @@ def _watch(parent: int) -> None:
     os._exit(1)
 
 
-def _perform_within(job: Job, algorithm: Algorithm, memory: int | None, folder: str) -> Result:
+def _run_within(job: Job, algorithm: Algorithm, memory: int | None, folder: str) -> Result:
     follow_parent()
-    use_folder(folder)  # it may be another one than when the process was started
+    use_folder(folder)  # the folder may have changed since the process started
     with _limited_memory(memory):
-        return perform(job, algorithm)
+        return run_job(job, algorithm)
 
 
 @contextmanager
 def _limited_memory(limit: int | None) -> Iterator[None]:
-    """Let allocations fail that exceed the limit, where the system can."""
+    """Make allocations above the limit fail, where the system supports it."""
     if limit is None:
         yield
         return

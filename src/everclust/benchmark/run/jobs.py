@@ -1,4 +1,4 @@
-"""One run of one algorithm on one data set: what is to be done, and what came out."""
+"""A job is one run of one algorithm on one data set; a result holds its measures."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ Key = tuple[str, str, str, int, str]
 
 @dataclass(frozen=True)
 class Job:
-    """What is to be done.
+    """One run of one algorithm on one data set.
 
     Parameters
     ----------
     algorithm, dataset : str
-        Their names.
+        Names.
     setting : str
-        "stationary" or "nonstationary"; "nonstationary:3" is the latter with the rows of each class in
-        another order, drawn with 3 instead of 0.
+        "stationary" or "nonstationary"; "nonstationary:3" is the latter with the rows of each class
+        shuffled by seed 3 instead of 0.
     seed : int
-        Of the run; the paper has 1 to 30.
+        Seed of the run; the paper uses 1 to 30.
     params_json : str, default="{}"
         Parameters of the algorithm.
     """
@@ -48,7 +48,7 @@ class Job:
 
     @property
     def key(self) -> Key:
-        """What tells jobs apart."""
+        """The identity of the job: all fields as a tuple."""
         return self.algorithm, self.dataset, self.setting, self.seed, self.params_json
 
     @property
@@ -57,8 +57,8 @@ class Job:
         return json.loads(self.params_json)
 
 
-def written(params: Mapping[str, Any]) -> str:
-    """Parameters as JSON, the same text for the same parameters.
+def as_json(params: Mapping[str, Any]) -> str:
+    """Parameters as JSON; equal parameters give the same text.
 
     Parameters
     ----------
@@ -73,36 +73,36 @@ def written(params: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Result:
-    """What came out of a job. A measure that there is not is None.
+    """Result of a job; measures that do not apply are None.
 
     Parameters
     ----------
     job : Job
     status : {"ok", "failed", "timeout", "memory", "missing"}
     error : str or None
-        One sentence, unless ok.
+        One sentence, unless the status is "ok".
     ari, ami : float
-        In the end, on all rows.
+        Scores at the end of the stream, on all rows.
     step_ari, step_ami : list of float
-        After every class on all classes so far, in the nonstationary setting; the first is set to 1.
+        Scores after each class on all classes so far, in the nonstationary setting; the first is set to 1.
     ai_ari, ai_ami, bwt_ari, bwt_ami : float
-        Average incremental score and backward transfer as the authors' program has it, from the steps.
+        Average incremental score, and backward transfer as the authors' program computes it, from the steps.
     bwt_printed_ari, bwt_printed_ami : float
-        Backward transfer as the paper prints it, from the scores on single classes.
+        Backward transfer by the paper's formula, from the scores on single classes.
     nodes, clusters : int
         As the paper counts them.
     train_seconds, train_cpu_seconds : float
-        Wall-clock and processor time of learning alone: neither loading and compiling nor predicting.
+        Wall-clock and CPU time of learning alone, without loading, compiling and predicting.
     peak_memory : int
-        Bytes by which the resident memory of the process rose, at most, while it learnt and predicted,
-        above what it was with the data loaded.
+        Largest increase of the resident memory of the process while it learnt and predicted, in bytes,
+        relative to the memory with the data loaded.
     history : dict of list
         For IDAT: n_samples_seen, interval, vigilance, n_nodes, n_active_nodes and n_clusters at up to 200
-        moments of the stream.
+        points of the stream.
     started_at, finished_at : str
         UTC, in ISO format.
     versions, machine : dict
-        Of the packages, and of what it ran on.
+        Versions of the packages, and the machine.
     """
 
     job: Job
@@ -130,7 +130,7 @@ class Result:
     machine: Mapping[str, Any] = field(default_factory=machine)
 
     def row(self) -> dict[str, Any]:
-        """All of it without nesting; whatever is not a scalar, as JSON text.
+        """All fields as one flat dict; lists and dicts become JSON text.
 
         Returns
         -------
@@ -145,14 +145,14 @@ def _scalar(value: Any) -> Any:
     return json.dumps(value) if isinstance(value, dict | list | tuple) else value
 
 
-def perform(job: Job, algorithm: Algorithm) -> Result:
-    """Do a job. Whatever goes wrong is in the result.
+def run_job(job: Job, algorithm: Algorithm) -> Result:
+    """Run a job. Errors are recorded in the result.
 
     Parameters
     ----------
     job : Job
     algorithm : Algorithm
-        The one that the job names.
+        The algorithm that the job names.
 
     Returns
     -------
@@ -161,21 +161,19 @@ def perform(job: Job, algorithm: Algorithm) -> Result:
     started = now()
     try:
         X, y = _data(str(datasets.data_folder()), job.dataset)
-        with threadpool_limits(1):  # jobs run side by side, and their times are compared
+        with threadpool_limits(1):  # jobs run in parallel, and their times are compared
             measures = run_trial(algorithm, job.params, job.seed, _stream(job, algorithm, X, y))
         return Result(job, "ok", **measures, started_at=started)
     except MissingDataSet as error:
         return Result(job, "missing", str(error), started_at=started)
     except MemoryError as error:
-        return Result(
-            job, "memory", f"Out of memory: {error or 'no more was to be had'}.", started_at=started
-        )
+        return Result(job, "memory", f"Out of memory: {error or 'an allocation failed'}.", started_at=started)
     except Exception as error:
         return Result(job, "failed", f"{type(error).__name__}: {error}", started_at=started)
 
 
 def use_folder(folder: str) -> None:
-    """Look for data sets there, as the process does that gives out the jobs.
+    """Load data sets from the same folder as the main process.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How good a clustering is, and how well it lasts while classes keep coming."""
+"""Scores of a clustering, and measures of continual learning."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
 
-FIRST_STEP_SCORE = 1.0  # with one class there is nothing to tell apart: set, not measured
+FIRST_STEP_SCORE = 1.0  # with one class there is nothing to separate: set, not measured
 
 
 def ari(y: Any, labels: Any) -> float:
@@ -72,10 +72,10 @@ def average_incremental(step_scores: Sequence[float]) -> float:
 
 
 def backward_transfer(step_scores: Sequence[float]) -> float:
-    """BWT as the authors' program has it: the last score less the mean of those before.
+    """BWT as the authors' program computes it: the last score minus the mean of the earlier ones.
 
-    The scores are taken on a growing set of classes, so it is mostly negative because the task gets harder;
-    it is not pure forgetting. It equals C/(C−1) · (last score − AI) for C classes.
+    The set of classes grows with every score, so BWT is mostly negative because the task gets harder, not
+    only because of forgetting. It equals C/(C−1) · (last score − AI) for C classes.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def backward_transfer(step_scores: Sequence[float]) -> float:
     Returns
     -------
     score : float
-        0 if there is one class only.
+        0 if there is only one class.
     """
     if len(step_scores) == 1:
         return 0.0
@@ -93,9 +93,9 @@ def backward_transfer(step_scores: Sequence[float]) -> float:
 
 
 def backward_transfer_printed(class_scores: Any) -> float:
-    """BWT as the paper prints it: what the scores of single classes lost since they were learnt.
+    """BWT by the paper's formula: mean change of the score of each class since it was learnt.
 
-    With ARI and AMI it says little, because on a single class they can only be 0 or 1.
+    It is not informative with ARI and AMI, which can only be 0 or 1 on a single class.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def backward_transfer_printed(class_scores: Any) -> float:
     Returns
     -------
     score : float
-        0 if there is one class only.
+        0 if there is only one class.
     """
     scores = np.asarray(class_scores, dtype=float)
     if len(scores) == 1:
@@ -114,7 +114,7 @@ def backward_transfer_printed(class_scores: Any) -> float:
 
 
 def cluster_error(mean_clusters: float, n_classes: int) -> float:
-    """How far the mean number of clusters over runs is from the number of classes, relative to it.
+    """Relative difference between the mean number of clusters over runs and the number of classes.
 
     Parameters
     ----------
@@ -134,12 +134,12 @@ def average_cluster_error(errors: Iterable[float | None]) -> tuple[float, float]
     Parameters
     ----------
     errors : iterable of float or None
-        None or NaN for a data set without a result; it is left out.
+        None or NaN for a data set without a result, which is left out.
 
     Returns
     -------
     mean, deviation : float
-        NaN if there is no result at all.
+        NaN if there are no results.
     """
     known = np.array([error for error in errors if error is not None and not np.isnan(error)])
     return (float(known.mean()), float(known.std())) if len(known) else (np.nan, np.nan)

@@ -1,4 +1,4 @@
-"""How long a piece of work takes, and how much memory."""
+"""Measure the time and the memory that a piece of work takes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _RESET = Path("/proc/self/clear_refs")
 
 
 class Stopwatch:
-    """Adds up the wall-clock and processor time of several stretches."""
+    """Adds up the wall-clock and CPU time of several intervals."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -22,7 +22,7 @@ class Stopwatch:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Let it run inside."""
+        """Measure the time inside the `with` block."""
         wall, cpu = time.perf_counter(), time.process_time()
         try:
             yield
@@ -32,10 +32,10 @@ class Stopwatch:
 
 
 class MemoryMeter:
-    """By how much the resident memory of this process rose above what it was at the start, at most.
+    """Largest increase of the resident memory of this process since the meter was created.
 
-    Linux can forget an earlier peak, so that each piece of work has its own. Elsewhere only a rise above
-    the highest peak so far is seen. Memory that was free already within the process is not counted.
+    Linux can reset the peak, so that each piece of work has its own. Other systems show only an increase
+    above the highest peak so far. Memory that the process had already reserved is not counted.
     """
 
     def __init__(self) -> None:
@@ -45,12 +45,12 @@ class MemoryMeter:
         self._start = resident("VmRSS") or _highest()
 
     def peak(self) -> int:
-        """Bytes since the start."""
+        """Largest increase so far, in bytes."""
         return max(0, (resident("VmHWM") or _highest()) - self._start)
 
 
 def resident(field: str) -> int | None:
-    """A field of /proc/self/status in bytes, None where there is no such file."""
+    """A field of /proc/self/status in bytes, or None if the file does not exist."""
     try:
         lines = _STATUS.read_text().splitlines()
         return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{field}:"))
@@ -67,7 +67,7 @@ def _highest() -> int:
 
 
 def _return_free_memory() -> None:
-    """Otherwise the work might use what earlier work has left in the process."""
+    """Return freed memory to the system; otherwise the work might reuse it unmeasured."""
     trim = _trim()
     if trim is not None:
         trim(0)

@@ -1,4 +1,4 @@
-"""From names to jobs."""
+"""Turn names on the command line into jobs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ UNKNOWN_SAMPLES = 1000
 
 
 class PlanError(ValueError):
-    """There is nothing to run; the message is one sentence for the user."""
+    """The request cannot be run; the message is one sentence for the user."""
 
 
 def plan(
@@ -30,24 +30,25 @@ def plan(
     *,
     shuffles: int = 0,
 ) -> list[Job]:
-    """All jobs that the names stand for, one data set after the other.
+    """All jobs for the given names, sorted by data set.
 
-    Variants for the ablation run in the nonstationary setting only, and so does what cannot learn class
-    after class in the stationary one.
+    Ablation variants run in the nonstationary setting only; algorithms that are not incremental run in the
+    stationary setting only.
 
     Parameters
     ----------
     algorithms : sequence of str
-        Names, "all" (without the variants), "ablation" or "beyond".
+        Names, "all" (without ablation variants), "ablation" or "extensions".
     data : sequence of str
-        Names, which must be at hand and sound, or "all" of the catalogue, at hand or not.
+        Names of available, valid data sets, or "all" for the whole catalogue, available or not.
     settings : sequence of str
-        Names, or "both".
+        Names, aliases, or "both".
     seeds : int, default=30
-        Runs with seeds from 1 on.
+        Number of runs, with seeds 1, 2, …
     shuffles : int, default=0
-        On data sets of two classes, other orders within the classes to try besides: their settings are
-        "nonstationary:1" and so on. There one order decides, because only two orders of the classes exist.
+        Number of other orders within the classes to run on data sets with two classes; their settings are
+        "nonstationary:1" and so on. Two classes have only two orders, so the result depends on the order
+        within the classes.
 
     Returns
     -------
@@ -56,12 +57,12 @@ def plan(
     Raises
     ------
     ValueError
-        If there is no algorithm or setting of a name, or nothing to run.
+        If an algorithm or setting is unknown, or there is nothing to run.
     DataSetError
-        If a named data set is missing or unsound.
+        If a named data set is missing or invalid.
     """
     if seeds < 1:
-        raise PlanError(f"There must be at least 1 seed, but {seeds} are asked for.")
+        raise PlanError(f"There must be at least 1 seed, but {seeds} were given.")
     chosen = algorithms_named(algorithms)
     places = [(dataset, setting) for dataset in datasets_named(data) for setting in settings_named(settings)]
     jobs = [
@@ -96,7 +97,7 @@ def _n_classes(dataset: str) -> int:
 
 
 def algorithms_named(names: Iterable[str]) -> list[Algorithm]:
-    """Algorithms by name or group, each once.
+    """Algorithms by name or group, without duplicates.
 
     Parameters
     ----------
@@ -115,7 +116,7 @@ def algorithms_named(names: Iterable[str]) -> list[Algorithm]:
 
 
 def datasets_named(names: Iterable[str]) -> list[str]:
-    """Names of data sets, "all" standing for the catalogue, each once.
+    """Names of data sets without duplicates; "all" stands for the catalogue.
 
     Parameters
     ----------
@@ -128,7 +129,7 @@ def datasets_named(names: Iterable[str]) -> list[str]:
     Raises
     ------
     DataSetError
-        If one that was named is missing or unsound. Under "all" that is found out when it is run.
+        If a named data set is missing or invalid. With "all", this is checked when the job runs.
     """
     found: dict[str, None] = {}
     for name in names:
@@ -141,7 +142,7 @@ def datasets_named(names: Iterable[str]) -> list[str]:
 
 
 def settings_named(names: Iterable[str]) -> list[str]:
-    """Settings by name, alias or "both", each once.
+    """Settings by name, alias or "both", without duplicates.
 
     Parameters
     ----------
@@ -159,7 +160,7 @@ def settings_named(names: Iterable[str]) -> list[str]:
 
 
 def fetchable(names: Iterable[str]) -> list[str]:
-    """Names of data sets to fetch, "all" standing for those of the catalogue that have an address.
+    """Names of data sets to download; "all" stands for those of the catalogue with a public address.
 
     Parameters
     ----------
@@ -174,7 +175,7 @@ def fetchable(names: Iterable[str]) -> list[str]:
 
 
 def cost(job: Job) -> float:
-    """How long a job takes, roughly and in no unit: to tell how much is left.
+    """Rough relative duration of a job, for the progress bar.
 
     Parameters
     ----------
@@ -187,7 +188,7 @@ def cost(job: Job) -> float:
     return sqrt(CATALOGUE[job.dataset].n_samples if job.dataset in CATALOGUE else UNKNOWN_SAMPLES)
 
 
-def take_in(file: Path) -> None:
+def import_plugin(file: Path) -> None:
     """Import a file that registers algorithms or data sets.
 
     Parameters
@@ -197,11 +198,11 @@ def take_in(file: Path) -> None:
     Raises
     ------
     PlanError
-        If there is no such file, it cannot be imported, or another module has its name.
+        If the file does not exist, cannot be imported, or has the name of another module.
     """
     if not file.is_file():
-        raise PlanError(f"There is no file {file} to take algorithms or data sets from.")
-    sys.path.insert(0, str(file.resolve().parent))  # workers look there too
+        raise PlanError(f"There is no file {file} to import algorithms or data sets from.")
+    sys.path.insert(0, str(file.resolve().parent))  # workers import it too
     try:
         module = importlib.import_module(file.stem)
     except Exception as error:

@@ -1,4 +1,4 @@
-"""When and where a result was made, and with what."""
+"""Time, machine and package versions of a result."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...version import __version__
 
 
 def now() -> str:
-    """The time, in UTC.
+    """The current time in UTC.
 
     Returns
     -------
@@ -25,7 +25,7 @@ def now() -> str:
 
 @cache
 def versions() -> dict[str, str]:
-    """Of everything that may change a result.
+    """Versions of all packages that may change a result.
 
     Returns
     -------
@@ -42,7 +42,7 @@ def versions() -> dict[str, str]:
 
 @cache
 def machine() -> dict[str, Any]:
-    """What this process runs on.
+    """The machine on which this process runs.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The register of algorithms, by name.
+"""The registry of algorithms, by name.
 
 To add one, write a file that calls `register` and give it to ``everclust bench run --with``.
 """
@@ -16,7 +16,7 @@ Given = Callable[[np.ndarray, np.ndarray], dict[str, Any]]
 
 
 def n_clusters(estimator: Any) -> tuple[int | None, int]:
-    """No nodes, and as many clusters as there are labels.
+    """Count clusters by their labels, for an estimator without nodes.
 
     Parameters
     ----------
@@ -32,42 +32,43 @@ def n_clusters(estimator: Any) -> tuple[int | None, int]:
 
 
 def nothing_given(X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
-    """An algorithm that is told nothing about the data beforehand."""
+    """No parameters from the data: the default of `Algorithm.given`."""
     return {}
 
 
 @dataclass(frozen=True)
 class Algorithm:
-    """An algorithm by name, and how to run it.
+    """An algorithm and how to run it.
 
     Parameters
     ----------
     name : str
-        For the command line and the store.
+        Name on the command line and in the store.
     title : str
-        As the paper writes it.
+        Name in the paper.
     make : callable
-        From a dict of parameters and a seed to a new estimator in scikit-learn's manner. It has `fit`,
-        and `partial_fit` if it is incremental; and `predict`, or else `labels_`.
+        Function of a dict of parameters and a seed that returns a new scikit-learn estimator: with `fit`,
+        with `partial_fit` if it is incremental, and with `predict` or `labels_`.
     count : callable, default=n_clusters
-        From a trained estimator to its numbers of nodes (None if it has none) and clusters, as the paper
-        counts them.
+        Function of a fitted estimator that returns its numbers of nodes (None if it has none) and clusters,
+        as the paper counts them.
     incremental : bool, default=False
-        Can it learn class after class?
+        True if the algorithm can learn class after class.
     space : dict, default={}
-        What is to be tuned: name of a parameter -> lowest and highest value, two integers or two floats,
-        and "log" as a third to search on a logarithmic scale.
-    kind : {"compared", "ablation", "beyond", "study"}, default="compared"
-        One of the paper's table, or of its own accord; a variant for the paper's ablation, which runs in
-        the nonstationary setting only; an addition to the paper; or a step on the way to one.
+        Search space: name of a parameter -> lowest and highest value, two integers or two floats, and "log"
+        as a third element for a logarithmic scale.
+    kind : {"compared", "ablation", "extensions"}, default="compared"
+        "compared": a column of the paper's tables, or any algorithm that is added; "ablation": a variant
+        of IDAT for the paper's ablation, which runs in the nonstationary setting only; "extensions": an
+        extension of IDAT that the paper does not have.
     given : callable, optional
-        From all samples and classes to parameters that the algorithm is told beforehand, such as the number
-        of classes, by the paper's protocol.
+        Function of all samples and classes that returns the parameters which the paper's protocol derives
+        from the data, such as the number of classes.
     in_stored_order : bool, default=False
-        Does it run on the rows as they are stored, in the stationary setting? The paper's numbers of an
-        algorithm that draws nothing at random but depends on the order are of that order.
+        Do not shuffle the rows in the stationary setting. The paper does so for an algorithm that is
+        deterministic but depends on the order of the rows.
     warms_up : bool, default=True
-        Fit a few samples before the clock starts, so that compiled code is loaded.
+        Fit a few samples before the time measurement, so that compiled code is loaded.
 
     Examples
     --------
@@ -104,17 +105,19 @@ def register(algorithm: Algorithm) -> None:
     Raises
     ------
     ValueError
-        If another one has that name, or the name cannot be given on the command line.
+        If another algorithm has that name, or the name cannot be used on the command line.
     """
     name = algorithm.name
     if name in GROUPS or not name or set(name) & set(", \n"):
-        raise ValueError(f"An algorithm cannot be called {name!r}; choose a word that is no group's name.")
+        raise ValueError(
+            f"An algorithm cannot be called {name!r}; choose a single word that is not a group's name."
+        )
     if ALGORITHMS.setdefault(name, algorithm) != algorithm:
         raise ValueError(f"There is an algorithm called {name!r} already; choose another name.")
 
 
 def algorithm_called(name: str) -> Algorithm:
-    """The algorithm of that name.
+    """Look up an algorithm by name.
 
     Parameters
     ----------
@@ -127,7 +130,7 @@ def algorithm_called(name: str) -> Algorithm:
     Raises
     ------
     ValueError
-        If there is none.
+        If the name is unknown.
     """
     if name not in ALGORITHMS:
         known = ", ".join([*ALGORITHMS, *GROUPS])
@@ -136,7 +139,7 @@ def algorithm_called(name: str) -> Algorithm:
 
 
 GROUPS: dict[str, Callable[[Algorithm], bool]] = {
-    "all": lambda algorithm: algorithm.kind in ("compared", "beyond"),
+    "all": lambda algorithm: algorithm.kind in ("compared", "extensions"),
     "ablation": lambda algorithm: algorithm.kind == "ablation",
-    "beyond": lambda algorithm: algorithm.kind in ("beyond", "study"),
+    "extensions": lambda algorithm: algorithm.kind == "extensions",
 }

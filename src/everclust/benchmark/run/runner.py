@@ -1,4 +1,4 @@
-"""Many jobs across cores: what is done is kept, what goes wrong is told, and nothing stops the rest."""
+"""Run many jobs in parallel and store each result; a job that fails does not stop the others."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from joblib import Parallel, delayed
 from joblib.parallel import get_active_backend
 
 from ..data.datasets import data_folder
-from .isolation import Limits, follow_parent, perform_isolated
-from .jobs import Job, Result, perform, use_folder
+from .isolation import Limits, follow_parent, run_isolated
+from .jobs import Job, Result, run_job, use_folder
 from .registry import Algorithm, algorithm_called
 from .store import Store
 
-AT_ONCE = 4  # jobs per core between two looks at a back-end that only answers when all are done
+AT_ONCE = 4  # jobs per core in a batch, for joblib back-ends that return whole batches only
 
 
 @dataclass(frozen=True)
-class Summary:
-    """What became of the jobs.
+class RunSummary:
+    """Summary of a run.
 
     Parameters
     ----------
     skipped : int
-        Jobs that were in the store already.
+        Number of jobs that were in the store already.
     statuses : dict
-        How many others ended in which way.
+        Number of other jobs by status.
     seconds : float
     """
 
@@ -48,35 +48,35 @@ def run(
     limit_memory: int | None = None,
     retry: bool = False,
     progress: Callable[[Result], None] | None = None,
-) -> Summary:
-    """Do all jobs that are not in the store, and write each result into it as it comes.
+) -> RunSummary:
+    """Run all jobs that are not in the store, and store each result as soon as it is finished.
 
-    What is in the store is never done again, so a run that was killed goes on where it was. The jobs go
-    through joblib: inside ``joblib.parallel_config(backend="dask")`` they run there.
+    Stored jobs are not run again, so an interrupted run resumes where it stopped. The jobs run in joblib:
+    inside ``joblib.parallel_config(backend="dask")`` they run on Dask.
 
     Parameters
     ----------
     jobs : iterable of Job
     store : Store
     n_jobs : int, default=1
-        Processes at the same time, -1 for one per core.
+        Number of processes, -1 for one per core.
     limit_seconds, limit_memory : float, int, optional
-        What one job may take, in seconds, and in bytes above what the process needs anyway.
+        Limits of one job, in seconds, and in bytes on top of what the process uses before the job.
     retry : bool, default=False
-        Do those again that were not successful.
+        Run unsuccessful jobs again.
     progress : callable, optional
-        Called with each result, after it was written.
+        Called with each result after it is stored.
 
     Returns
     -------
-    summary : Summary
+    summary : RunSummary
 
     Raises
     ------
     ValueError
-        If a job names an algorithm that there is not.
+        If a job names an unknown algorithm.
     StoreError
-        If a result cannot be written.
+        If a result cannot be stored.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def run(
         statuses[result.status] += 1
         if progress is not None:
             progress(result)
-    return Summary(len(wanted) - len(todo), dict(statuses), time.perf_counter() - started)
+    return RunSummary(len(wanted) - len(todo), dict(statuses), time.perf_counter() - started)
 
 
 def remaining(jobs: Iterable[Job], store: Store, *, retry: bool = False) -> list[Job]:
@@ -106,7 +106,7 @@ def remaining(jobs: Iterable[Job], store: Store, *, retry: bool = False) -> list
     jobs : iterable of Job
     store : Store
     retry : bool, default=False
-        With those that were not successful.
+        Include unsuccessful jobs.
 
     Returns
     -------
@@ -117,9 +117,9 @@ def remaining(jobs: Iterable[Job], store: Store, *, retry: bool = False) -> list
 
 
 def results(jobs: list[Job], *, n_jobs: int = 1, limits: Limits | None = None) -> Iterator[Result]:
-    """Do jobs and yield what comes out, in the order in which they finish.
+    """Run jobs and yield their results in the order in which they finish.
 
-    First runs come first. Where one takes too long, further runs of the same are not begun.
+    Jobs start in order of their seeds. After a timeout, other seeds of the same job are not started.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def results(jobs: list[Job], *, n_jobs: int = 1, limits: Limits | None = None) -
     """
     limits = limits or Limits()
     left = {job: algorithm_called(job.algorithm) for job in sorted(jobs, key=lambda job: job.seed)}
-    slow: set[tuple[str, ...]] = set()  # of these a run took too long, and so would the others
+    slow: set[tuple[str, ...]] = set()  # jobs of which one seed has timed out
 
     def worth_trying() -> Iterator[tuple[Job, Algorithm]]:
         return ((job, algorithm) for job, algorithm in list(left.items()) if _kind(job) not in slow)
@@ -147,10 +147,10 @@ def results(jobs: list[Job], *, n_jobs: int = 1, limits: Limits | None = None) -
 
     try:
         yield from finished(_in_parallel(worth_trying(), n_jobs, None if limits == Limits() else limits))
-    except BrokenProcessPool:  # a job took its worker with it: the rest each where it can do no harm
+    except BrokenProcessPool:  # a job crashed its worker: isolate the remaining jobs
         yield from finished(_in_parallel(worth_trying(), n_jobs, limits))
     for job in left:
-        yield Result(job, "timeout", f"Not begun: another run was not finished after {limits.seconds:g} s.")
+        yield Result(job, "timeout", f"Not started: another run was not finished after {limits.seconds:g} s.")
 
 
 def _kind(job: Job) -> tuple[str, ...]:
@@ -160,12 +160,12 @@ def _kind(job: Job) -> tuple[str, ...]:
 def _in_parallel(
     jobs: Iterable[tuple[Job, Algorithm]], n_jobs: int, limits: Limits | None
 ) -> Iterator[Result]:
-    """The jobs are asked for one by one, when there is somebody to do them."""
+    """Take the next job from the iterator only when a worker is free."""
     folder = str(data_folder())
     calls = (delayed(_work)(job, algorithm, limits, folder) for job, algorithm in jobs)
     backend, _ = get_active_backend()
     if getattr(backend, "supports_return_generator", False):
-        # One by one: a batch would be lost as a whole when the run is killed.
+        # Not in batches: a killed run would lose a whole batch.
         parallel = Parallel(n_jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs")
         yield from parallel(calls)
         return
@@ -176,7 +176,7 @@ def _in_parallel(
 
 
 def _work(job: Job, algorithm: Algorithm, limits: Limits | None, folder: str) -> Result:
-    """What a worker does. Workers outlive a run, and so must be told where the data are."""
+    """Run one job in a worker. Workers outlive a run, so each call passes the data folder."""
     follow_parent()
     use_folder(folder)
-    return perform(job, algorithm) if limits is None else perform_isolated(job, algorithm, limits)
+    return run_job(job, algorithm) if limits is None else run_isolated(job, algorithm, limits)

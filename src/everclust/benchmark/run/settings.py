@@ -1,4 +1,4 @@
-"""In which order the samples come."""
+"""The two settings of the paper: orders in which the samples arrive."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ ALIASES = {"class-incremental": "nonstationary"}
 
 
 def setting_called(name: str) -> str:
-    """The setting of that name or alias.
+    """Look up a setting by name or alias.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ def setting_called(name: str) -> str:
     Raises
     ------
     ValueError
-        If there is none.
+        If the name is unknown.
     """
     setting = ALIASES.get(name, name)
     if setting not in SETTINGS:
@@ -39,7 +39,7 @@ def stationary(X: np.ndarray, y: np.ndarray, seed: int) -> np.ndarray:
     X : ndarray of shape (n_samples, n_features)
     y : ndarray of shape (n_samples,)
     seed : int
-        Of the run; the paper has 1 to 30.
+        Seed of the run; the paper uses 1 to 30.
 
     Returns
     -------
@@ -57,22 +57,22 @@ def class_incremental(
     reshuffle_within_class: bool = False,
     within_seed: int = 0,
 ) -> list[np.ndarray]:
-    """Class after class, the nonstationary setting.
+    """Rows in the nonstationary setting: class after class.
 
-    As in the authors' program, the order of the classes is random in every run, whereas the order of the
-    rows within a class is drawn once for all runs. With two classes there are therefore only two different
-    runs, and one shuffle decides about the result: see what other values of `within_seed` give.
+    As in the authors' program, `seed` draws the order of the classes for each run, whereas the order of the
+    rows within the classes is drawn once for all runs. A data set with two classes therefore has only two
+    different runs, and the result depends on this one shuffle: try other values of `within_seed`.
 
     Parameters
     ----------
     X : ndarray of shape (n_samples, n_features)
     y : ndarray of shape (n_samples,)
     seed : int
-        Of the run; the paper has 1 to 30.
+        Seed of the run; the paper uses 1 to 30.
     reshuffle_within_class : bool, default=False
-        Draw the order within the classes anew for every run, from `seed`.
+        Draw the order within the classes for each run, from `seed`.
     within_seed : int, default=0
-        Of the order within the classes, the same in all runs.
+        Seed of the order within the classes, the same in all runs.
 
     Returns
     -------

@@ -1,7 +1,7 @@
 """Results in one SQLite file: one row per job, written as it finishes.
 
-A row that was added is on the disk; killing the process, or the machine, does not lose it. Several processes
-may write at the same time.
+Added rows are synced to disk: they survive a killed process or a power failure. Several processes may write
+at the same time.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ TYPES = {
 _COLUMNS = ", ".join(f"{name} {kind}" for name, kind in TYPES.items())
 _CREATE = f"CREATE TABLE IF NOT EXISTS results ({_COLUMNS}, PRIMARY KEY ({', '.join(KEY)}))"
 _REPLACE = ", ".join(f"{name} = excluded.{name}" for name in TYPES if name not in KEY)
-_ADD = (  # a good result stays; any other gives way to a new one
+_ADD = (  # an "ok" result is never replaced, any other is
     f"INSERT INTO results ({', '.join(TYPES)}) VALUES ({', '.join(f':{name}' for name in TYPES)}) "
     f"ON CONFLICT DO UPDATE SET {_REPLACE} WHERE results.status != 'ok'"
 )
@@ -51,9 +51,9 @@ class Store:
     Parameters
     ----------
     path : str or Path
-        The file; it is made if it is not there.
+        The file; it is created if it does not exist.
     create : bool, default=True
-        If False, a file that is not there is an error.
+        If False, a missing file is an error.
 
     Raises
     ------
@@ -73,10 +73,10 @@ class Store:
     def __init__(self, path: str | Path, *, create: bool = True) -> None:
         self.path = Path(path)
         if not create and not self.path.exists():
-            raise StoreError(f"There is no store at {self.path}; make one with `everclust bench run`.")
+            raise StoreError(f"There is no store at {self.path}; create one with `everclust bench run`.")
         with self._explained():
             self._check_beginning()
-            # The runner's progress display and its workers' answers may come from other threads.
+            # joblib may deliver results from other threads.
             self._connection = sqlite3.connect(self.path, timeout=PATIENCE, check_same_thread=False)
             self._connection.row_factory = sqlite3.Row
             try:
@@ -86,7 +86,7 @@ class Store:
                 raise
 
     def _check_beginning(self) -> None:
-        """SQLite would write over a short file of any kind."""
+        """Check the magic number: SQLite would overwrite a short file of any kind."""
         if self.path.is_file() and self.path.stat().st_size:
             with self.path.open("rb") as file:
                 if file.read(len(MAGIC)) != MAGIC:
@@ -111,7 +111,7 @@ class Store:
             raise sqlite3.DatabaseError("the table has other columns")
 
     def add(self, result: Result) -> None:
-        """Write a result. One that was "ok" stays; any other is replaced.
+        """Write a result. An "ok" result of the same job stays; any other is replaced.
 
         Parameters
         ----------
@@ -121,12 +121,12 @@ class Store:
             self._connection.execute(_ADD, result.row())
 
     def done(self, *, retry: bool = False) -> set[Key]:
-        """What need not be run any more: everything but jobs whose data set was missing.
+        """Keys of the finished jobs: all but those whose data set was missing.
 
         Parameters
         ----------
         retry : bool, default=False
-            Count only what was successful.
+            Only successful jobs.
 
         Returns
         -------
@@ -139,18 +139,18 @@ class Store:
             return {Job(*row).key for row in rows}
 
     def results(self) -> list[dict[str, Any]]:
-        """All rows, in the order in which they were first written.
+        """All rows, in the order of their first insertion.
 
         Returns
         -------
         rows : list of dict
-            By the name of the column. step_ari, step_ami, history, versions and machine are JSON text.
+            Keyed by column. step_ari, step_ami, history, versions and machine are JSON text.
         """
         with self._explained():
             return [dict(row) for row in self._connection.execute("SELECT * FROM results ORDER BY rowid")]
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._connection.close()
 
     def __enter__(self) -> Self:
@@ -165,9 +165,9 @@ class Store:
             yield
         except sqlite3.OperationalError as error:
             raise StoreError(
-                f"The store {self.path} cannot be used ({error}); look to its folder, or choose another one."
+                f"The store {self.path} cannot be used ({error}); check its folder, or choose another file."
             ) from None
         except sqlite3.DatabaseError as error:
             raise StoreError(
-                f"{self.path} is no store of results, or damaged ({error}); move it away, or choose another."
+                f"{self.path} is not a store of results, or damaged ({error}); choose another file."
             ) from None

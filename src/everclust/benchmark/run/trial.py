@@ -1,4 +1,4 @@
-"""Learn a stream and evaluate it on the way, by the paper's protocol."""
+"""Learn a stream and score the model after each step, by the paper's protocol."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from .measures import (
 from .meter import MemoryMeter, Stopwatch
 from .registry import Algorithm
 
-MOMENTS = 200  # of the history, at most
-TASTE = 50  # rows that load the compiled code before the clock starts
+MOMENTS = 200  # largest number of records in a history
+WARM_UP_ROWS = 50  # rows learnt before the time measurement, to load compiled code
 COLUMNS = ("n_samples_seen", "interval", "vigilance", "n_nodes", "n_active_nodes", "n_clusters")
 SCORES = {"ari": ari, "ami": ami}
 _warm: set[str] = set()
 
 
 class Stream(NamedTuple):
-    """Samples in the order learnt, their classes, and the ends of the steps, if it goes step by step."""
+    """Samples in the order of learning, their classes, and the end of each step; None for a single step."""
 
     X: np.ndarray
     y: np.ndarray
@@ -37,15 +37,15 @@ class Stream(NamedTuple):
 
 
 def run_trial(algorithm: Algorithm, params: dict[str, Any], seed: int, stream: Stream) -> dict[str, Any]:
-    """Learn a stream and measure everything.
+    """Learn a stream and return all measures.
 
     Parameters
     ----------
     algorithm : Algorithm
     params : dict
-        Of the algorithm.
+        Parameters of the algorithm.
     seed : int
-        For the algorithm.
+        Seed of the algorithm.
     stream : Stream
 
     Returns
@@ -73,17 +73,18 @@ def run_trial(algorithm: Algorithm, params: dict[str, Any], seed: int, stream: S
 
 
 def _warm_up(algorithm: Algorithm) -> None:
-    """Compiled code is loaded, and compiled if need be, before the clock starts."""
+    """Compile or load compiled code before the time measurement."""
     if algorithm.warms_up and algorithm.name not in _warm:
         _warm.add(algorithm.name)
-        with suppress(Exception):  # the run itself will tell
-            algorithm.make({}, 0).fit(np.random.RandomState(0).rand(TASTE, 2)).predict(np.zeros((2, 2)))
+        rows = np.random.RandomState(0).rand(WARM_UP_ROWS, 2)
+        with suppress(Exception):  # the run itself reports the same error
+            algorithm.make({}, 0).fit(rows).predict(np.zeros((2, 2)))
 
 
 def _labels_after_each_step(
     estimator: Any, stream: Stream, stopwatch: Stopwatch, history: History | None
 ) -> list[np.ndarray]:
-    """Clusters of all rows so far."""
+    """Clusters of all rows so far, after each step."""
     labels, start = [], 0
     for end in stream.ends or [len(stream.X)]:
         rows = stream.X[start:end]
@@ -98,7 +99,7 @@ def _labels_after_each_step(
 
 
 def _learn_with_history(model: IDAT, rows: np.ndarray, stopwatch: Stopwatch, history: History) -> None:
-    """The model is the same however the stream is cut; the clock stands still during the records."""
+    """Learn in pieces, which does not change the model; recording is not part of the measured time."""
     start, n_before = 0, getattr(model, "n_samples_seen_", 0)
     while start < len(rows):
         end = start + history.every - (n_before + start) % history.every
@@ -110,7 +111,7 @@ def _learn_with_history(model: IDAT, rows: np.ndarray, stopwatch: Stopwatch, his
 
 
 def _answer(estimator: Any, X: np.ndarray, was_fitted: bool) -> np.ndarray:
-    """What `fit` said of its own rows, or else what the model says of them now."""
+    """Labels of `fit` if there are any, else predictions of the current model."""
     if was_fitted and hasattr(estimator, "labels_"):
         return estimator.labels_
     return estimator.predict(X)
@@ -121,7 +122,7 @@ def _scores(y: np.ndarray, labels: np.ndarray) -> dict[str, float]:
 
 
 def _step_scores(y: np.ndarray, labels: Sequence[np.ndarray]) -> dict[str, Any]:
-    """Scores on the way, from the labels of all rows so far after each step."""
+    """Scores after each step, from the labels of all rows so far."""
     found: dict[str, Any] = {}
     for name, score in SCORES.items():
         steps = [score(y[: len(given)], given) for given in labels]
@@ -135,7 +136,7 @@ def _step_scores(y: np.ndarray, labels: Sequence[np.ndarray]) -> dict[str, Any]:
 
 
 def _class_scores(score: Any, y: np.ndarray, labels: Sequence[np.ndarray]) -> np.ndarray:
-    """Scores on single classes, as far as they are needed: after their own step, and in the end."""
+    """Scores on single classes after their own step and after the last, the only ones needed."""
     ends = [len(given) for given in labels]
     scores = np.full((len(ends), len(ends)), np.nan)
     for k, (start, end) in enumerate(zip([0, *ends], ends, strict=False)):

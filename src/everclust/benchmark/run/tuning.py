@@ -1,7 +1,7 @@
-"""Tuning of the algorithms that need it, as the paper did: a few trials, each the mean ARI over ten runs.
+"""Hyperparameter search as in the paper: a few trials, each scored by the mean ARI over ten runs.
 
-The classes are used for it, so that a tuned algorithm knows more than one without parameters. Trials are
-kept in a journal beside the store; a search that was killed goes on where it was, and finds the same.
+The search uses the true classes, an advantage over algorithms without parameters. Trials are stored in a
+journal beside the store; an interrupted search resumes there and gives the same result.
 """
 
 from __future__ import annotations
@@ -21,29 +21,29 @@ from ..data.datasets import data_folder
 from ..defaults import LIMIT_SECONDS, TRIALS
 from .baselines import paper_parameters
 from .isolation import Limits
-from .jobs import Job, Result, written
+from .jobs import Job, Result, as_json
 from .registry import Range, algorithm_called
 from .runner import results
 from .store import Store
 
-START_TRIALS = 4  # at random, before the sampler begins to learn
+START_TRIALS = 4  # random trials before the sampler uses a model
 RUNS = range(10)
 SEED = 0
-SPENT = "seconds"  # of a trial, beside its parameters
+SPENT = "seconds"  # name of the attribute with a trial's duration
 
 
 class Tuning(NamedTuple):
-    """What a search has found."""
+    """Result of a search."""
 
     params: dict[str, Any] | None
-    """None: not available, because the trials did not finish in time, or none succeeded."""
+    """None if the trials did not finish in time, or none succeeded."""
     score: float | None
     n_finished: int
-    """Trials."""
+    """Number of finished trials."""
 
 
 def journal_beside(store_path: str | Path) -> Path:
-    """Where the trials are kept that belong to a store.
+    """Path of the journal of trials that belongs to a store.
 
     Parameters
     ----------
@@ -66,20 +66,20 @@ def search(
     limit_seconds: float = LIMIT_SECONDS,
     n_jobs: int = 1,
 ) -> Tuning:
-    """Look for the parameters with the best mean ARI over ten runs.
+    """Search for the parameters with the best mean ARI over ten runs.
 
     Parameters
     ----------
     algorithm : str
-        With a space.
+        Name of an algorithm with a search space.
     dataset, setting : str
     journal : str or Path
-        File of the trials; it is made if it is not there, and continued if it is.
+        File of the trials; it is created if it does not exist, and continued if it does.
     trials : int, default=25
     limit_seconds : float, default=43200
-        Wall-clock time for all trials, those before an interruption included.
+        Wall-clock time for all trials, including those before an interruption.
     n_jobs : int, default=1
-        Runs at the same time.
+        Number of parallel runs.
 
     Returns
     -------
@@ -91,11 +91,11 @@ def search(
         left = limit_seconds - _spent(study)
         if left <= 0:
             break
-        # A sampler of its own for each trial: so it does not matter whether the search was interrupted.
+        # A new sampler with its own seed for each trial makes an interrupted search reproducible.
         study.sampler = _sampler(optuna, SEED + n_finished)
         trial = study.ask()
         params = _suggest(trial, algorithm_called(algorithm).space)
-        jobs = [Job(algorithm, dataset, setting, seed, written(params)) for seed in RUNS]
+        jobs = [Job(algorithm, dataset, setting, seed, as_json(params)) for seed in RUNS]
         _evaluate(study, trial, jobs, left, n_jobs)
     return _best(study, trials)
 
@@ -107,7 +107,7 @@ def _optuna() -> Any:
 
 
 def _study(optuna: Any, name: str, journal: str | Path) -> Any:
-    """The study of that name, begun or continued; what was running when it was killed has failed."""
+    """Create or load the study; trials that were running when it was killed count as failed."""
     backend = optuna.storages.journal.JournalFileBackend(str(journal))
     storage = optuna.storages.JournalStorage(backend)
     study = optuna.create_study(storage=storage, study_name=name, direction="maximize", load_if_exists=True)
@@ -117,7 +117,7 @@ def _study(optuna: Any, name: str, journal: str | Path) -> Any:
 
 
 def _sampler(optuna: Any, seed: int) -> Any:
-    """Gaussian processes as in the paper where torch is installed, which they need; else Parzen windows."""
+    """Gaussian process as in the paper if PyTorch is installed, which it needs; else TPE."""
     if importlib.util.find_spec("torch") is not None:
         return optuna.samplers.GPSampler(seed=seed, n_startup_trials=START_TRIALS)
     return optuna.samplers.TPESampler(seed=seed, n_startup_trials=START_TRIALS)
@@ -135,7 +135,7 @@ def _suggest_one(trial: Any, name: str, bounds: Range) -> Any:
 
 
 def _evaluate(study: Any, trial: Any, jobs: list[Job], left: float, n_jobs: int) -> None:
-    """Tell the study the mean ARI; a run that fails prunes the trial, one that takes too long fails it."""
+    """Report the mean ARI to the study; a failed run prunes the trial, a timeout fails it."""
     started = time.perf_counter()
     runs = list(_runs(jobs, started + left, n_jobs))
     statuses = {run.status for run in runs}
@@ -147,7 +147,7 @@ def _evaluate(study: Any, trial: Any, jobs: list[Job], left: float, n_jobs: int)
 
 
 def _runs(jobs: list[Job], deadline: float, n_jobs: int) -> Iterator[Result]:
-    """Until one is not ok: then the trial is decided."""
+    """Run jobs until one is not "ok", which decides the trial."""
     at_once = effective_n_jobs(n_jobs)
     for start in range(0, len(jobs), at_once):
         left = max(0.0, deadline - time.perf_counter())
@@ -162,12 +162,12 @@ def _finished(study: Any) -> list[Any]:
 
 
 def _spent(study: Any) -> float:
-    """Seconds so far, those of trials included that took too long."""
+    """Seconds spent so far, including trials that timed out."""
     return sum(trial.user_attrs.get(SPENT, 0.0) for trial in study.get_trials(deepcopy=False))
 
 
 def _best(study: Any, trials: int) -> Tuning:
-    """The first of the best trials, if all have finished."""
+    """The best trial, ties to the first, if all trials have finished."""
     finished = _finished(study)
     complete = [trial for trial in finished if trial.state.name == "COMPLETE"]
     if len(finished) < trials or not complete:
@@ -185,10 +185,10 @@ def tuned(
     n_jobs: int = 1,
     as_in_paper: bool = False,
 ) -> list[Job]:
-    """Jobs with the best parameters of their algorithm, data set and setting, which are searched for first.
+    """Search for the best parameters of each algorithm, data set and setting, and return the jobs with them.
 
-    Where the search was not finished in time, the store is told so and the job is left out. Algorithms
-    without anything to tune, and data sets that are missing, stay as they are.
+    If a search does not finish in time, the job is left out and stored as a timeout. Jobs of algorithms
+    without a search space, and of missing data sets, stay unchanged.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def tuned(
     trials, limit_seconds, n_jobs
         As in `search`.
     as_in_paper : bool, default=False
-        Take the paper's parameters where they are known, and search for the others.
+        Use the paper's parameters where they are known, and search for the others.
 
     Returns
     -------
@@ -208,7 +208,7 @@ def tuned(
     for job in jobs:
         place = job.algorithm, job.dataset, job.setting
         if as_in_paper and (params := paper_parameters(job.algorithm, job.setting, job.dataset)) is not None:
-            ready.append(replace(job, params_json=written(params)))
+            ready.append(replace(job, params_json=as_json(params)))
             continue
         if not algorithm_called(job.algorithm).space or not (data_folder() / f"{job.dataset}.npz").exists():
             ready.append(job)
@@ -220,7 +220,7 @@ def tuned(
         if params is None:
             store.add(Result(job, "timeout", _not_available(found[place], trials, limit_seconds)))
         else:
-            ready.append(replace(job, params_json=written(params)))
+            ready.append(replace(job, params_json=as_json(params)))
     return ready
 
 

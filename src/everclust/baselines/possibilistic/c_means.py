@@ -1,6 +1,6 @@
-"""Fuzzy and possibilistic c-means, the latter with attraction to given points and elimination of clusters.
+"""Fuzzy c-means, and possibilistic c-means with attraction to given points and elimination of clusters.
 
-In all matrices with a row for each centre, c is the number of centres and n that of samples. The fuzzifier
+Matrices have shape (c, n): a row for each of the c centres, a column for each of the n samples. The fuzzifier
 is 2 throughout.
 """
 
@@ -13,13 +13,13 @@ from scipy.sparse import csr_array
 
 from ..distances import distances, points
 
-TOLERANCE = 1e-4  # largest change of any coordinate of a centre at which the iterations end
+TOLERANCE = 1e-4  # iterations end when no coordinate of a centre changes by more
 FUZZY_ITERATIONS = 150
 POSSIBILISTIC_ITERATIONS = 250
 
 
 class Clusters(NamedTuple):
-    """Centres v_j and widths η_j, and the mean width at the start, which stays the same."""
+    """Centres v_j, widths η_j, and the mean of the initial widths, which does not change."""
 
     centre: np.ndarray
     width: np.ndarray
@@ -27,7 +27,7 @@ class Clusters(NamedTuple):
 
 
 class Partition(NamedTuple):
-    """Clusters, the memberships that follow from them, who wins each sample, and how many there were."""
+    """Clusters, their memberships, the winner of each sample, and the number of clusters per iteration."""
 
     clusters: Clusters
     membership: np.ndarray
@@ -36,22 +36,22 @@ class Partition(NamedTuple):
 
 
 class Pull(NamedTuple):
-    """What the centres are drawn to, and how strongly."""
+    """The points that attract the centres, and how strongly."""
 
     goal: np.ndarray
     strength: float
 
 
 def shares(distance: np.ndarray) -> np.ndarray:
-    """d⁻², divided by its sum over the centres; at distance 0 everything, in equal parts."""
+    """d⁻² divided by its sum over the centres; centres at distance 0 share everything equally."""
     hit = distance == 0
     with np.errstate(invalid="ignore"):
-        weight = np.where(hit, 1.0, (distance.min(axis=0) / distance) ** 2)  # d⁻² itself may overflow
+        weight = np.where(hit, 1.0, (distance.min(axis=0) / distance) ** 2)  # scaled: d⁻² may overflow
     return weight / weight.sum(axis=0)
 
 
 def fuzzy_memberships(distance: np.ndarray, reference_quirks: bool) -> np.ndarray:
-    """Step 6: u_ji. In the reference, every centre that hits a sample has 1 of every sample that is hit."""
+    """Step 6: u_ji. In the reference, centres at distance 0 of a sample have u = 1 for all such samples."""
     membership = shares(distance)
     if reference_quirks:
         hit = distance == 0
@@ -62,7 +62,7 @@ def fuzzy_memberships(distance: np.ndarray, reference_quirks: bool) -> np.ndarra
 def fuzzy_c_means(
     X: np.ndarray, centre: np.ndarray, reference_quirks: bool, tolerance: float = TOLERANCE
 ) -> Clusters:
-    """Steps 6 and 7: centres, and the widths η_j = Σ u·d / Σ u around them."""
+    """Steps 6 and 7: centres v_j and widths η_j = Σ u·d / Σ u."""
     to = points(X)
     for t in range(FUZZY_ITERATIONS):
         before = centre
@@ -77,7 +77,7 @@ def fuzzy_c_means(
 
 
 def divide(total: np.ndarray, weight: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
-    """Each row divided by its weight; where that is 0, the row of `otherwise`."""
+    """Divide each row by its weight; where that is 0, take the row of `otherwise`."""
     return np.divide(total, weight[:, None], out=otherwise.copy(), where=weight[:, None] > 0)
 
 
@@ -91,7 +91,7 @@ def memberships(distance: np.ndarray, clusters: Clusters, alpha: float) -> np.nd
 
 
 def winners(membership: np.ndarray) -> np.ndarray:
-    """Step 11: the largest membership of each sample, ties to the last centre."""
+    """Step 11: centre with the largest membership of each sample, ties to the last centre."""
     return len(membership) - 1 - membership[::-1].argmax(axis=0)
 
 
@@ -103,15 +103,15 @@ def attract(X: np.ndarray, membership: np.ndarray, pull: Pull, centre: np.ndarra
 
 
 def core_widths(X: np.ndarray, membership: np.ndarray, winner: np.ndarray) -> np.ndarray:
-    """Step 12: mean distance of a cluster's core to the core's mean.
+    """Step 12: mean distance of the samples in a cluster's core to their mean.
 
-    The core are the samples won with at least the mean membership of the samples won.
+    The core consists of the samples won with at least the mean membership of all samples won.
     """
     n_clusters, own = len(membership), membership[winner, np.arange(len(X))]
     mean = np.bincount(winner, own) / np.bincount(winner)
     largest = np.zeros(n_clusters)
     np.maximum.at(largest, winner, own)
-    core = np.flatnonzero(own >= np.minimum(mean, largest)[winner])  # rounded, the mean may be above all
+    core = np.flatnonzero(own >= np.minimum(mean, largest)[winner])  # the rounded mean may exceed all values
     of, size = winner[core], np.bincount(winner[core])
     belongs = csr_array((np.ones(len(core)), (of, core)), shape=(n_clusters, len(X)))
     middle = (belongs @ X) / size[:, None]
@@ -122,7 +122,7 @@ def core_widths(X: np.ndarray, membership: np.ndarray, winner: np.ndarray) -> np
 def eliminate(
     X: np.ndarray, start: Clusters, pull: Pull, alpha: float, tolerance: float = TOLERANCE
 ) -> Partition:
-    """Steps 8 to 13: let the centres move and lose, until nothing changes."""
+    """Steps 8 to 13: move the centres and drop those without samples, until nothing changes."""
     to, now = points(X), start
     counts: list[int] = []
     for t in range(2, POSSIBILISTIC_ITERATIONS + 1):

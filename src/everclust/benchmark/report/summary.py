@@ -1,4 +1,4 @@
-"""The first part of the report: how many cells agree, and which do not."""
+"""The first section of the report: how many cells agree with the paper, and which do not."""
 
 from __future__ import annotations
 
@@ -17,34 +17,37 @@ MEANINGS = [
 ]
 RULE = (
     "A cell is the mean of a measure over the runs on one data set. It agrees if it lies within one "
-    "published standard deviation of the published mean, our own mean being allowed its standard error."
+    "published standard deviation plus our standard error of the published mean."
 )
 REASONS = (
-    "Likely reasons. Two classes: they can come in two orders only, so that one shuffle of the rows "
-    "within them decides about all runs; “others” are runs with other shuffles. Other copy: the paper's "
-    "file seems to differ from the one at hand. Small spread: the means are close, but the paper's runs "
-    "hardly differ. Fewer runs than the paper's: the mean is less certain than its standard error says."
+    "Likely reasons. Two classes: they have only two orders, so all runs depend on one shuffle of the rows "
+    "within the classes; “others” are runs with other shuffles. Other copy: the paper's file seems to "
+    "differ from ours. Small spread: the means are close, but the paper's runs hardly vary. Fewer runs than "
+    "the paper's: the mean is less certain than its standard error suggests."
 )
 
 
-def headline(outcomes: Outcomes) -> Section:
-    """How many cells agree with the paper's, and which do not."""
+def summary(outcomes: Outcomes) -> Section:
+    """Section with the number of cells that agree with the paper, and those that do not."""
     cells = sorted(compare(outcomes), key=lambda cell: (cell.algorithm != IDAT, is_variant(cell.algorithm)))
     main = [cell for cell in cells if cell.algorithm == cells[0].algorithm]
     if not cells:
-        return Section("Agreement", [Text("The paper prints no number for what was run here.", lead=True)])
+        return Section("Agreement", [Text("The paper has no numbers for these runs.", lead=True)])
     blocks: list[Block] = [*_figures(outcomes, main), Key(MEANINGS), _tallies(cells)]
     return Section("Agreement", blocks + _disagreements(outcomes, cells))
 
 
 def _figures(outcomes: Outcomes, cells: Sequence[Comparison]) -> list[Block]:
-    """Of one algorithm: IDAT, if it was run."""
+    """Key figures of one algorithm: IDAT, if it was run."""
     one, two, n = tally(cells)
     whose = algorithm_title(cells[0].algorithm)
     n_sets = len({cell.dataset for cell in cells})
     figures = [
-        (share(one, n), f"{one} of {n} published numbers of {whose} met within one standard deviation"),
-        (share(two, n), f"{two} of {n} met within two"),
+        (
+            share(one, n),
+            f"{one} of {n} published numbers of {whose} reproduced within one standard deviation",
+        ),
+        (share(two, n), f"{two} of {n} within two"),
         (f"{n_sets} × {_runs(cells)}", "data sets and runs on each"),
     ]
     remarks = [RULE, _strictly(cells), _few_runs(cells), _left_out(outcomes, cells)]
@@ -58,29 +61,31 @@ def _runs(cells: Sequence[Comparison]) -> str:
 
 def _strictly(cells: Sequence[Comparison]) -> str:
     one, two, _ = tally(cells, allow=False)
-    return f"Without that allowance it is {one} within one and {two} within two."
+    return f"Without our standard error, {one} lie within one and {two} within two."
 
 
 def _few_runs(cells: Sequence[Comparison]) -> str:
     if min(cell.ours.n for cell in cells) >= PAPER_RUNS:
         return ""
-    return f"The paper has {PAPER_RUNS} runs; with fewer the standard error is larger, and agreement easier."
+    return (
+        f"The paper has {PAPER_RUNS} runs; with fewer, the standard error is larger and agreement is easier."
+    )
 
 
 def _left_out(outcomes: Outcomes, cells: Sequence[Comparison]) -> str:
     missing = not_at_hand(outcomes, cells[0].algorithm, settings_of(outcomes))
     if not missing:
         return ""
-    return f"The paper has {missing} more for which there is no result here; they are not counted."
+    return f"The paper has {missing} more numbers for which we have no result; they are not counted."
 
 
 def share(part: int, whole: int) -> str:
-    """In per cent."""
+    """Format a share in per cent."""
     return f"{100 * part / whole:.1f} %"
 
 
 def _tallies(cells: Sequence[Comparison]) -> Grid:
-    """By algorithm, setting and measure; the variants of the ablation together."""
+    """Table of agreement by algorithm, setting and measure, with the ablation variants together."""
     kinds: dict[tuple[str, str, str], list[Comparison]] = {}
     for cell in cells:
         kinds.setdefault((_family(cell), cell.setting, cell.measure.title), []).append(cell)
@@ -110,7 +115,7 @@ def _tally_row(title: str, measure: str, cells: Sequence[Comparison], *, total: 
 def _disagreements(outcomes: Outcomes, cells: Sequence[Comparison]) -> list[Block]:
     off = sorted((cell for cell in cells if cell.verdict != Verdict.ONE), key=lambda cell: -cell.verdict)
     if not off:
-        return [Text("There is no cell that does not agree.")]
+        return [Text("All cells agree.")]
     blocks: list[Block] = [Text(REASONS)]
     for title, variants in (("Cells that do not agree", False), ("Cells of the ablation that do not", True)):
         part = [cell for cell in off if is_variant(cell.algorithm) == variants]
@@ -142,7 +147,7 @@ def _disagreement(outcomes: Outcomes, cell: Comparison, named: bool) -> Row:
 
 
 def _off(cell: Comparison) -> str:
-    """In published standard deviations, if there is one to speak of."""
+    """Difference in published standard deviations, or absolute if the deviation is 0."""
     sign = "+" * (cell.difference > 0)
     if cell.deviation:
         return f"{sign}{signed(cell.difference / cell.deviation, 1)} sd"
