@@ -7,19 +7,16 @@ not exactly as long as its header says is refused before anything is allocated f
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import math
-import os
-import secrets
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 
+from ..atomic import write_atomically
 from ..core.readout import candidates, components, number_clusters
 from ..core.serialise import Arrays, examine, restore
 from ..core.spread import SCALE_FLOOR
@@ -64,30 +61,6 @@ def write_model(
     for part in parts:
         digest.update(part)
     write_atomically(Path(path), [*parts, digest.digest()])
-
-
-def write_atomically(path: Path, parts: Iterable[bytes]) -> None:
-    """Write beside the target, make sure it is on the disk, then take its place.
-
-    A link stays a link: the file it leads to is replaced. Devices and pipes are refused, not replaced.
-    """
-    target = Path(os.path.realpath(path))
-    if target.exists() and not (target.is_file() or target.is_dir()):
-        raise OSError(errno.EINVAL, "A device or pipe cannot be replaced; choose another path", str(path))
-    beside = target.with_name(f"{target.name}.{secrets.token_hex(4)}.part")
-    try:
-        with open(beside, "xb") as file:
-            file.writelines(parts)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, target)
-    except BaseException as error:
-        with suppress(OSError):
-            beside.unlink()
-        if isinstance(error, OSError) and error.errno is not None:
-            what = f"{error.strerror}, so nothing was written and what was there before is untouched"
-            raise OSError(error.errno, what, str(path)) from None
-        raise
 
 
 def read_model(path: str | Path) -> tuple[dict[str, Any], Arrays, dict[str, Any], list[str] | None]:
