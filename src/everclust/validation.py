@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .model.file import LARGEST
-from .model.snapshot import FLOAT64, plain
+from .model.rows import FLOAT64, LARGEST, as_kernel_rows
 
 SMALL = 8192  # numbers
 _NOTED = ("n_features_in_", "feature_names_in_")  # by scikit-learn, before it has looked at the numbers
@@ -59,7 +58,7 @@ def _checked(estimator: Any, X: Any, reset: bool, as_is: bool) -> np.ndarray:
             f"X holds a value of magnitude {largest:.3g}, but distances can only be computed up to "
             f"{LARGEST:g}; rescale the feature it is in."
         )
-    return X if as_is else plain(X)
+    return X if as_is else as_kernel_rows(X)
 
 
 def is_ready(estimator: Any, X: Any, ndim: int) -> bool:

@@ -17,7 +17,7 @@ import pytest
 from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import NotFittedError
 
-import everclust.model.snapshot
+import everclust.model.predict
 from everclust import IDAT
 from everclust.core.state import check
 
@@ -279,7 +279,7 @@ def test_large_inputs_give_the_same_answers_on_all_cores(monkeypatch):
     model, X = IDAT().fit(blobs(2000)), blobs(40_000, seed=1)
     expected = model.predict(X), model.score_samples(X)
     threads = set()
-    assign = everclust.model.snapshot.assign
+    assign = everclust.model.predict.assign
     together = threading.Barrier(3)
 
     def watched(*arguments):
@@ -288,9 +288,9 @@ def test_large_inputs_give_the_same_answers_on_all_cores(monkeypatch):
             together.wait(timeout=30)  # passes only when three of them are at work at once
         assign(*arguments)
 
-    monkeypatch.setattr("everclust.model.snapshot.assign", watched)
-    monkeypatch.setattr("everclust.model.snapshot._n_cores", lambda: 3)
-    monkeypatch.setattr("everclust.model.snapshot.PARALLEL_WORK", 1)
+    monkeypatch.setattr("everclust.model.predict.assign", watched)
+    monkeypatch.setattr("everclust.model.predict._n_cores", lambda: 3)
+    monkeypatch.setattr("everclust.model.predict.PARALLEL_WORK", 1)
     assert np.array_equal(model.predict(X), expected[0])
     assert len(threads) == 3
     threads.clear()
@@ -303,13 +303,13 @@ def test_work_worth_it_is_spread_over_the_cores(monkeypatch):
     model, X = IDAT().fit(blobs(2000)), blobs(1_000_000)
     pools = []
 
-    class Pool(everclust.model.snapshot.ThreadPoolExecutor):
+    class Pool(everclust.model.predict.ThreadPoolExecutor):
         def __init__(self, n_workers):
             pools.append(n_workers)
             super().__init__(n_workers)
 
-    monkeypatch.setattr("everclust.model.snapshot.ThreadPoolExecutor", Pool)
-    monkeypatch.setattr("everclust.model.snapshot._n_cores", lambda: 2)
+    monkeypatch.setattr("everclust.model.predict.ThreadPoolExecutor", Pool)
+    monkeypatch.setattr("everclust.model.predict._n_cores", lambda: 2)
     model.predict(X)
     model.predict(X[:10])
     assert pools == [2]
@@ -326,7 +326,7 @@ def test_reading_needs_little_memory_for_many_rows():
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert len(answer) == len(X)
-        assert peak - answer.nbytes < 16e6 * everclust.model.snapshot._n_cores() + 2e6 < X.nbytes
+        assert peak - answer.nbytes < 16e6 * everclust.model.predict._n_cores() + 2e6 < X.nbytes
 
 
 def test_learning_needs_no_copy_of_everything():

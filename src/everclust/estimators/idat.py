@@ -19,7 +19,8 @@ from ..inspection import FindingsMixin
 from ..model.events import Event
 from ..model.file import CHOICES, read_model, write_model
 from ..model.learner import Learner
-from ..model.snapshot import labels, renamed, similarities, winners_first
+from ..model.predict import labels, similarities
+from ..model.snapshot import renamed, winners_first
 from ..validation import is_ready, rows_to_learn, rows_to_predict
 
 _STARTING = threading.Lock()

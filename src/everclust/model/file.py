@@ -25,6 +25,7 @@ from ..core.topology import NO_CLUSTER
 from ..text import quantity
 from ..version import __version__
 from .event_arrays import examine_history, nothing_happened
+from .rows import LARGEST
 
 MAGIC = b"everclust model\n"
 FORMAT = 2
@@ -32,7 +33,6 @@ FORMAT = 2
 CHOICES = {"clusters": ("components", "handover"), "metric": ("euclidean", "capped")}
 DIGEST = hashlib.sha256().digest_size
 MOST_SAMPLES = 2**53  # more than anybody can have learnt: sums of so large counts would overflow
-LARGEST = 1e140  # of the values in a model: the squares of larger ones would leave float64
 COUNTS = ("n_seen", "since_recalibration", "interval", "next_cluster", "next_community")
 FRACTIONS = ("vigilance", "cluster_ratio")
 

@@ -24,7 +24,8 @@ from .event_arrays import (
 )
 from .events import Chronicle, Event
 from .matching import Community, as_lines, happenings, succeed
-from .snapshot import CHUNK_CELLS, Snapshot, plain, take_snapshot
+from .rows import CHUNK_CELLS, as_kernel_rows
+from .snapshot import Snapshot, take_snapshot
 
 CHUNK_WORK = 2**26  # cells × nodes between two looks at the keyboard: some tens of milliseconds
 
@@ -62,7 +63,7 @@ class Learner:
                     # A single row, as a stream brings it, needs no measuring.
                     n_rows = self._n_rows_at_once(X.shape[1], handover) if len(X) > 1 else 1
                     stop = start + n_rows
-                    learn(self.state, plain(X[start:stop]), self.reading, self._keep)
+                    learn(self.state, as_kernel_rows(X[start:stop]), self.reading, self._keep)
                     if handover and scalar(self.state, "n_seen") % DECISION_INTERVAL == 0:
                         self.decide()
                     start = stop

@@ -1,24 +1,18 @@
 """Frozen picture of a model: all that predictions, plots, sinks and engines see."""
 
-import os
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 
 from ..core.communities.communities import base_nodes, links_of, named_by_lowest
 from ..core.communities.valleys import base_labels
-from ..core.communities.voting import elected, voices
-from ..core.readout import ReadOut, assign, candidates, cluster_ids, components, edges, read_out
+from ..core.communities.voting import voices
+from ..core.readout import ReadOut, candidates, cluster_ids, components, edges, read_out
 from ..core.spread import MEAN, SQUARE_SUM, WEIGHT
 from ..core.state import State, clock_of
 from ..core.topology import NO_CLUSTER
 from .matching import succeed
-
-CHUNK_CELLS = 2**20  # samples are read so many numbers at a time, whatever the input
-FLOAT64 = np.dtype(np.float64)  # sooner compared with than the name of the type
-PARALLEL_WORK = 2**24  # samples × candidates × features from which threads are worth their start
 
 
 class Snapshot(NamedTuple):
@@ -135,74 +129,3 @@ def renamed(found: np.ndarray, before: np.ndarray, after: np.ndarray) -> np.ndar
     """Clusters found among samples, as the same nodes' clusters are called afterwards."""
     ids, node = np.unique(before, return_index=True)
     return after[node[np.searchsorted(ids, found)]]
-
-
-def plain(rows: np.ndarray) -> np.ndarray:
-    """The rows as the one kind of array for which the kernels are compiled (DataFrames are read-only)."""
-    if rows.dtype == FLOAT64 and rows.flags.carray:
-        return rows
-    return np.array(rows, np.float64, order="C")
-
-
-def labels(snapshot: Snapshot, X: np.ndarray) -> np.ndarray:
-    """Cluster of every row: that of its winning node, or the one for which the nearest nodes vote."""
-
-    def label(part: np.ndarray) -> np.ndarray:
-        if len(snapshot.voices):
-            ids = snapshot.node_labels[snapshot.candidates.node]
-            return elected(snapshot.candidates, ids, snapshot.voices, part)
-        return snapshot.node_labels[_won(snapshot, part)[0]]
-
-    return _answers(snapshot, X, np.int64, label)
-
-
-def similarities(snapshot: Snapshot, X: np.ndarray) -> np.ndarray:
-    """Similarity 1 / (1 + d/σ) of every row to its winning node."""
-
-    def similarity(part: np.ndarray) -> np.ndarray:
-        winner, nearness = _won(snapshot, part)
-        return 1.0 / (1.0 + (nearness / snapshot.scales[winner] if snapshot.handover else nearness))
-
-    return _answers(snapshot, X, np.float64, similarity)
-
-
-def _won(snapshot: Snapshot, part: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Winning node of every row, and d/σ to it."""
-    winner, nearness = np.empty(len(part), np.int64), np.empty(len(part))
-    assign(snapshot.candidates, part, winner, nearness)
-    return winner, nearness
-
-
-def _answers(
-    snapshot: Snapshot, X: np.ndarray, dtype: Any, answer: Callable[[np.ndarray], np.ndarray]
-) -> np.ndarray:
-    """`answer(rows)` for all rows, part by part; on all cores when there is much to do."""
-    if X.shape[1] != snapshot.prototypes.shape[1]:
-        raise ValueError(f"X has {X.shape[1]} features, but the model has {snapshot.prototypes.shape[1]}.")
-    out = np.empty(len(X), dtype)
-
-    def work(rows: slice) -> None:
-        out[rows] = answer(plain(X[rows]))
-
-    is_much = X.size * len(snapshot.candidates.node) >= PARALLEL_WORK
-    n_workers = _n_cores() if is_much else 1
-    parts = _parts(len(X), X.shape[1], n_workers)
-    if n_workers == 1:
-        for rows in parts:
-            work(rows)
-    else:
-        with ThreadPoolExecutor(n_workers) as pool:
-            for _ in pool.map(work, parts):
-                pass
-    return out
-
-
-def _n_cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _parts(n_rows: int, n_features: int, n_workers: int) -> Iterator[slice]:
-    """Cut rows into slices of bounded memory, and into one for each worker at least."""
-    step = max(1, min(CHUNK_CELLS // n_features, -(-n_rows // n_workers)))
-    return (slice(start, start + step) for start in range(0, n_rows, step))
