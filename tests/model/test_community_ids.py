@@ -15,8 +15,8 @@ from everclust.core.communities.levels import DECISION_INTERVAL
 from everclust.core.handovers import handovers
 from everclust.core.topology import NO_CLUSTER
 from everclust.model.event_arrays import export_communities, restore_communities
-from everclust.model.events import Chronicle
-from everclust.model.matching import Community, as_lines, happenings, succeed
+from everclust.model.event_log import EventLog, as_records
+from everclust.model.matching import Community, changes, match_ids
 from oracles import valleys as valley_oracle
 
 IRIS = load_iris().data
@@ -24,15 +24,15 @@ DIGITS = load_digits().data
 
 
 def inherited(old, group, usage, next_id=10):
-    return succeed(np.array(old), np.array(group), np.array(usage), next_id)
+    return match_ids(np.array(old), np.array(group), np.array(usage), next_id)
 
 
 def communities(**sizes):
     return {int(name[1:]): Community(size, np.array([float(size)]), 0) for name, size in sizes.items()}
 
 
-def told(succession, before, after):
-    return [(kind, c, part, size) for kind, c, part, size, _ in happenings(succession, before, after)]
+def told(matching, before, after):
+    return [(kind, c, part, size) for kind, c, part, size, _ in changes(matching, before, after)]
 
 
 # ---- Who inherits what, worked out by hand ----
@@ -113,14 +113,15 @@ def test_all_at_once_in_order():
     before = communities(c1=2, c2=8, c3=4, c4=2)
     after = communities(c2=5, c10=3, c3=6, c11=6)
     assert found.group_ids.tolist() == [2, 10, 3, 11]
-    assert [line[0] for line in told(found, before, after)] == [GONE, SPLIT, SPLIT, MERGED, MERGED, BORN]
-    lines, centres = as_lines(list(happenings(found, before, after)), 3000)
-    events = Chronicle(lines, centres).events()
+    assert [change[0] for change in told(found, before, after)] == [GONE, SPLIT, SPLIT, MERGED, MERGED, BORN]
+    log = EventLog()
+    log.add(*as_records(list(changes(found, before, after)), 3000))
+    events = log.events()
     assert list(map(str, events)) == [
-        "sample 3000: 1 is gone",
-        "sample 3000: 2 split into 2 and 10",
-        "sample 3000: 3 and 4 merged into 3",
-        "sample 3000: 11 is born",
+        "sample 3,000: 1 is gone (2 samples)",
+        "sample 3,000: 2 split into 2 and 10 (5 and 3 samples)",
+        "sample 3,000: 3 and 4 merged into 3 (4 and 2 samples)",
+        "sample 3,000: 11 is born (6 samples)",
     ]
     assert [event.sizes for event in events] == [(2,), (5, 3), (4, 2), (6,)]
     assert [event.centre for event in events] == [(2.0,), (5.0,), (6.0,), (6.0,)]
@@ -130,7 +131,7 @@ def test_all_at_once_in_order():
 def test_no_id_is_given_twice(nodes):
     old, group, usage = map(np.array, zip(*nodes, strict=True))
     group = np.unique(group, return_inverse=True)[1]
-    found = succeed(old, group, usage, 5)
+    found = match_ids(old, group, usage, 5)
     ids = found.group_ids.tolist()
     assert len(set(ids)) == len(ids) == group.max() + 1
     fresh = [c for c in ids if c >= 5]
@@ -198,7 +199,7 @@ def test_asking_in_between_decides_nothing():
 
 
 def test_in_between_the_present_read_out_is_carried_over():
-    """The ids are those that the nodes had when it was last decided, as `succeed` passes them on."""
+    """The ids are those that the nodes had when it was last decided, as `match_ids` passes them on."""
     model = IDAT(clusters="handover").partial_fit(X[:3000])
     decided = model.node_labels_.copy()
     state = model._learner.state
@@ -210,7 +211,7 @@ def test_in_between_the_present_read_out_is_carried_over():
     now = model.snapshot()
     base = np.flatnonzero(model.usage_ > 1)
     group = np.unique(now.group[base], return_inverse=True)[1]
-    found = succeed(before[base], group, model.usage_[base], model._learner.scalar("next_community"))
+    found = match_ids(before[base], group, model.usage_[base], model._learner.scalar("next_community"))
     assert np.array_equal(now.node_labels[base], found.group_ids[group])
     assert (now.node_labels[model.usage_ == 1] == -1).all()
     known = set(before.tolist())

@@ -14,7 +14,7 @@ from sklearn.datasets import load_digits, load_iris
 import everclust
 import everclust.core.cluster_ids
 import everclust.core.topology
-import everclust.model.events
+import everclust.model.event_log
 from everclust import IDAT
 from everclust.core.eviction import evict
 from everclust.core.learn import learn
@@ -22,7 +22,7 @@ from everclust.core.readout import cluster_ids, components
 from everclust.core.serialise import export, restore
 from everclust.core.state import check, clock_of, grow, new_state
 from everclust.core.variants import CAPPED, PRINTED_EVIDENCE, PUBLISHED
-from everclust.model.events import Chronicle
+from everclust.model.event_log import EventLog
 from oracles.identity import Identities, Node
 from support.jit_mode import PLAIN
 from support.streams import TEXTURES, blobs, outliers, restored, some_model, tasks
@@ -56,25 +56,25 @@ def ids_by_birth(state):
     return {birth: c for birth, c in zip(births, cluster_ids(state).tolist(), strict=True) if c >= 0}
 
 
-def read_lines(state, chronicle):
-    """Take down what the core has written, as a learner does."""
+def read_records(state, log):
+    """Move the events that the core has buffered to the log, as a learner does."""
     clock = clock_of(state)
-    chronicle.add(state.line[: clock.n_lines].copy(), state.centre[: clock.n_centres].copy())
+    log.add(state.line[: clock.n_lines].copy(), state.centre[: clock.n_centres].copy())
     clock.n_lines = clock.n_centres = 0
 
 
 def lockstep(X, state, reading, max_nodes=2**62):
     """Learn X with ids decided by both; the bound on nodes is kept one node at a time."""
-    rules, chronicle = Identities(ids_by_birth(state)), Chronicle()
+    rules, log = Identities(ids_by_birth(state)), EventLog()
     rules.next_id = int(clock_of(state).next_cluster)
     rules.nodes = look_at(state)
     for i in range(len(X)):
         state = learn(state, X[i : i + 1], reading)
-        compare(state, rules, chronicle)
+        compare(state, rules, log)
         while clock_of(state).n_nodes > max_nodes:
             state = evict_one(state)
-            compare(state, rules, chronicle)
-    return state, rules, chronicle
+            compare(state, rules, log)
+    return state, rules, log
 
 
 def evict_one(state):
@@ -86,17 +86,17 @@ def evict_one(state):
     return state
 
 
-def compare(state, rules, chronicle):
+def compare(state, rules, log):
     check(state)
     rules.look(int(clock_of(state).n_seen), look_at(state))
-    read_lines(state, chronicle)
+    read_records(state, log)
     assert ids_by_birth(state) == rules.id_of
     assert clock_of(state).next_cluster == rules.next_id
 
 
 def assert_told(events, told):
     """Twice as much may happen at one sample, when a node goes: then the order is gone before split."""
-    order = {kind: i for i, kind in enumerate(everclust.model.events.KINDS.values())}
+    order = {kind: i for i, kind in enumerate(everclust.model.event_log.KINDS.values())}
     told = sorted(told, key=lambda event: (event.sample, order[event.kind]))
     assert [event[:2] for event in events] == [event[:2] for event in told]
     key = lambda event: (event.sample, order[event.kind], event.before, event.after)  # noqa: E731
@@ -114,8 +114,8 @@ def assert_told(events, told):
 )
 def test_streams(texture, seed, n, d, reading):
     X = texture(np.random.default_rng(seed), n, d)
-    _, rules, chronicle = lockstep(X, new_state(d, reading), reading)
-    assert_told(chronicle.events(), rules.told)
+    _, rules, log = lockstep(X, new_state(d, reading), reading)
+    assert_told(log.events(), rules.told)
 
 
 @given(
@@ -126,10 +126,10 @@ def test_streams(texture, seed, n, d, reading):
 )
 def test_streams_with_few_nodes(texture, seed, n, max_nodes):
     X = texture(np.random.default_rng(seed), n, 2)
-    state, rules, chronicle = lockstep(X, new_state(2), PUBLISHED, max_nodes)
-    assert_told(chronicle.events(), rules.told)
+    state, rules, log = lockstep(X, new_state(2), PUBLISHED, max_nodes)
+    assert_told(log.events(), rules.told)
     bounded = IDAT(max_nodes=max_nodes).partial_fit(X)
-    assert bounded.events() == chronicle.events()
+    assert bounded.events() == log.events()
     same_parts(export(bounded._learner.state), export(state))
 
 
@@ -146,8 +146,8 @@ def test_from_any_model(seed, d, max_nodes):
     slow = some_model(rng, d, PUBLISHED)
     X = slow.prototype[rng.integers(len(slow.usage))] + rng.normal(size=(12, d))
     state = restored(slow)
-    _, rules, chronicle = lockstep(X, state, PUBLISHED, max_nodes)
-    assert_told(chronicle.events(), rules.told)
+    _, rules, log = lockstep(X, state, PUBLISHED, max_nodes)
+    assert_told(log.events(), rules.told)
 
 
 def test_everything_happens_in_what_is_drawn():
@@ -235,11 +235,11 @@ def test_stopping_in_any_model_does_not_matter(seed, d):
     slow = some_model(rng, d, PUBLISHED)
     X = slow.prototype[rng.integers(len(slow.usage))] + rng.normal(size=(12, d))
     whole, stopped = restored(slow), restored(slow)
-    logs = Chronicle(), Chronicle()
+    logs = EventLog(), EventLog()
     for i in range(len(X)):
         whole, stopped = learn(whole, X[i : i + 1]), learn(stopped, X[i : i + 1])
         for state, log in zip((whole, stopped), logs, strict=True):
-            read_lines(state, log)
+            read_records(state, log)
         same_parts(export(whole), export(stopped))
         stopped = restore(*export(stopped))
     assert logs[0].events() == logs[1].events()
@@ -296,16 +296,16 @@ def test_sizes_and_centres_are_those_of_the_moment():
 
 
 def test_what_is_remembered_is_bounded_whatever_the_batches(monkeypatch):
-    monkeypatch.setattr(everclust.model.events, "MOST_LINES", 20)
+    monkeypatch.setattr(everclust.model.event_log, "MOST_RECORDS", 20)
     X = outliers(np.random.default_rng(5), 200 if PLAIN else 2000, 2)
     whole, cut, asked = IDAT().partial_fit(X), IDAT(), IDAT()
     for start in range(0, len(X), 7):
         cut.partial_fit(X[start : start + 7])
         asked.partial_fit(X[start : start + 7]).events()
     assert whole.events() == cut.events() == asked.events()
-    n_lines = len(whole._learner.export()[1]["event"])
-    assert 20 <= n_lines < 40
-    assert len(cut._learner._chronicle[False]._pages) == 1
+    n_records = len(whole._learner.export()[1]["event"])
+    assert 20 <= n_records < 40
+    assert len(cut._learner._log[False]._chunks) == 1
     monkeypatch.undo()
     everything = IDAT().partial_fit(X).events()
     assert len(everything) > len(whole.events())
@@ -313,14 +313,14 @@ def test_what_is_remembered_is_bounded_whatever_the_batches(monkeypatch):
 
 
 def test_memory_stays_bounded_when_nobody_asks(monkeypatch):
-    monkeypatch.setattr(everclust.model.events, "MOST_LINES", 20)
+    monkeypatch.setattr(everclust.model.event_log, "MOST_RECORDS", 20)
     model = IDAT()
     for x in outliers(np.random.default_rng(5), 200 if PLAIN else 2000, 2):
         model.learn_one(x)
-        chronicle = model._learner._chronicle[False]
-        n_lines = sum(len(lines) for lines, _ in chronicle._pages)
-        assert n_lines < 80
-        assert n_lines == chronicle._n_lines  # kept as a running sum: nothing is counted anew at every event
+        log = model._learner._log[False]
+        n_records = sum(len(records) for records, _ in log._chunks)
+        assert n_records < 80
+        assert n_records == log._n_records  # a running sum: nothing is counted anew at every event
 
 
 # ---- While no node is active, and again ----
@@ -347,7 +347,7 @@ def test_while_no_node_is_active_there_is_one_provisional_cluster():
 def test_a_node_that_comes_back_starts_a_new_cluster(model, compiled):
     """Its cluster was gone, and what is gone stays gone."""
     state = model([[0], [1], [9]], usage=[5, 5, 5], active=[1, 0, 0], cluster=[3, -1, -1], next_cluster=7)
-    rules, log = Identities(ids_by_birth(state)), Chronicle()
+    rules, log = Identities(ids_by_birth(state)), EventLog()
     assert rules.id_of == {0: 3}
     rules.next_id, rules.nodes = 7, look_at(state)
     state.node["active"][0] = False
@@ -356,7 +356,7 @@ def test_a_node_that_comes_back_starts_a_new_cluster(model, compiled):
     compiled(everclust.core.cluster_ids.recognise)(state)
     compiled(everclust.core.topology.activate)(state, 0)
     compiled(everclust.core.cluster_ids.recognise)(state)
-    read_lines(state, log)
+    read_records(state, log)
     assert [event.kind for event in log.events()] == ["gone", "born"]
     assert ids_by_birth(state) == {0: 7}
 
@@ -451,15 +451,16 @@ def test_a_listener_may_ask_the_model():
     assert len(labels) == len(model.events())
 
 
-# ---- Lines of one event ----
+# ---- Records of one event ----
 
 
 def test_a_cluster_may_be_split_twice_by_one_sample():
     """Once by maintenance and once because a node goes: two events, told one after the other."""
-    lines = np.zeros(4, everclust.core.cluster_ids.LINE)
+    records, log = np.zeros(4, everclust.core.cluster_ids.LINE), EventLog()
     for row, (part, size, centre) in enumerate([(5, 9, 0), (101, 2, 0), (5, 6, 1), (102, 3, 1)]):
-        lines[row] = (70, everclust.core.cluster_ids.SPLIT, 5, part, size, centre)
-    told = Chronicle(lines, np.array([[1.0], [2.0]])).events()
+        records[row] = (70, everclust.core.cluster_ids.SPLIT, 5, part, size, centre)
+    log.add(records, np.array([[1.0], [2.0]]))
+    told = log.events()
     assert [event[2:] for event in told] == [
         ((5,), (5, 101), (9, 2), (1.0,)),
         ((5,), (5, 102), (6, 3), (2.0,)),

@@ -7,27 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..core.cluster_ids import BORN, LINE
-from .events import Chronicle
+from ..core.cluster_ids import BORN
+from .event_log import N_COLUMNS, EventLog
 from .matching import Community
 
-COLUMNS = len(LINE.names or ())
 LOGS = {False: "event", True: "community_event"}  # of components and of communities
 Arrays = dict[str, np.ndarray]
-
-
-def export_chronicle(chronicle: Chronicle, name: str, n_features: int) -> Arrays:
-    """A chronicle as plain arrays under that name."""
-    lines, centres = chronicle.arrays() or (np.empty(0, LINE), np.empty((0, n_features)))
-    return {name: lines.view(np.int64).reshape(-1, COLUMNS).copy(), f"{name}_centre": centres}
-
-
-def restore_chronicle(arrays: Arrays, name: str) -> Chronicle:
-    """What `export_chronicle` made."""
-    lines = np.zeros(len(arrays[name]), LINE)
-    for column, field in zip(arrays[name].T, LINE.names or (), strict=True):
-        lines[field] = column
-    return Chronicle(lines, arrays[f"{name}_centre"])
 
 
 def export_communities(communities: dict[int, Community], n_features: int) -> Arrays:
@@ -50,7 +35,7 @@ def nothing_happened(n_features: int) -> Arrays:
     """The arrays of a model whose clusters have no history."""
     arrays = export_communities({}, n_features)
     for name in LOGS.values():
-        arrays |= export_chronicle(Chronicle(), name, n_features)
+        arrays |= EventLog().export(name, n_features)
     return arrays
 
 
@@ -59,7 +44,7 @@ def examine_history(scalars: Mapping[str, Any], arrays: Arrays) -> None:
     n_features = arrays["prototype"].shape[1]
     for name, next_id in (("event", "next_cluster"), ("community_event", "next_community")):
         lines, centres = arrays[name], arrays[f"{name}_centre"]
-        if lines.shape != (len(lines), COLUMNS) or lines.dtype.kind != "i":
+        if lines.shape != (len(lines), N_COLUMNS) or lines.dtype.kind != "i":
             raise ValueError(f"its {name} list has the shape {lines.shape}")
         highest = np.array([scalars["n_seen"], BORN, *[scalars[next_id] - 1] * 2, 2**53, len(centres) - 1])
         if centres.shape != (len(centres), n_features) or centres.dtype.kind != "f":

@@ -15,15 +15,10 @@ from ..core.serialise import Arrays, export, restore
 from ..core.state import State, clock_of, copy, scalar
 from ..core.topology import NO_CLUSTER
 from ..core.variants import PUBLISHED, Reading
-from .event_arrays import (
-    LOGS,
-    export_chronicle,
-    export_communities,
-    restore_chronicle,
-    restore_communities,
-)
-from .events import Chronicle, Event
-from .matching import Community, as_lines, happenings, succeed
+from .event_arrays import LOGS, export_communities, restore_communities
+from .event_log import EventLog, as_records
+from .events import Event
+from .matching import Community, changes, match_ids
 from .rows import CHUNK_CELLS, as_kernel_rows
 from .snapshot import Snapshot, take_snapshot
 
@@ -40,7 +35,7 @@ class Learner:
         self.lock = threading.RLock()
         self.communities: dict[int, Community] = {}  # when it was last decided about them
         # For components (False) and communities (True):
-        self._chronicle = {False: Chronicle(), True: Chronicle()}
+        self._log = {False: EventLog(), True: EventLog()}
         self._picture: dict[bool, Snapshot] = {}
 
     def learn(self, X: np.ndarray, handover: bool = False) -> None:
@@ -90,7 +85,7 @@ class Learner:
         state = self.state
         centres = state.centre[: scalar(state, "n_centres")].copy()
         lines = bytearray(state.line[: scalar(state, "n_lines")].tobytes())  # NumPy copies field by field
-        self._chronicle[False].add(np.frombuffer(lines, state.line.dtype), centres)
+        self._log[False].add(np.frombuffer(lines, state.line.dtype), centres)
         state.clock["n_lines"] = state.clock["n_centres"] = 0
 
     def decide(self) -> None:
@@ -98,15 +93,15 @@ class Learner:
         clock, base = clock_of(self.state), base_nodes(self.state)
         group = base_labels(self.state, base, links_of(self.state, base), self.reading.valleys)
         nodes = self.state.node
-        inherited = succeed(nodes["community"][base], group, nodes["usage"][base], int(clock.next_community))
-        ids = inherited.group_ids[group]
+        matching = match_ids(nodes["community"][base], group, nodes["usage"][base], int(clock.next_community))
+        ids = matching.group_ids[group]
         now = self._described(ids, base)
-        found = list(happenings(inherited, self.communities, now))
+        found = list(changes(matching, self.communities, now))
         if found:
-            self._chronicle[True].add(*as_lines(found, int(clock.n_seen)))
+            self._log[True].add(*as_records(found, int(clock.n_seen)))
         nodes["community"][: clock.n_nodes] = NO_CLUSTER
         nodes["community"][base] = ids
-        clock.next_community = inherited.next_id
+        clock.next_community = matching.next_id
         self.communities = now
         self._picture.pop(True, None)
 
@@ -133,7 +128,7 @@ class Learner:
                 new_id += 1
                 clock.provisional, clock.next_cluster = 0, n_ids + 1
             self._rename(new_id, handover)
-            self._chronicle[handover].rename(new_id)
+            self._log[handover].rename(new_id)
             self._picture.pop(handover, None)
 
     def _rename(self, new_id: np.ndarray, handover: bool) -> None:
@@ -148,7 +143,7 @@ class Learner:
     def events(self, since: int, handover: bool) -> list[Event]:
         """What happened to clusters after that sample."""
         with self.lock:
-            return self._chronicle[handover].events(since)
+            return self._log[handover].events(since)
 
     def snapshot(self, handover: bool) -> Snapshot:
         """The model as it is now."""
@@ -175,7 +170,9 @@ class Learner:
         with self.lock:
             twin = Learner(copy(self.state), self.reading)
             twin.communities = dict(self.communities)
-            twin._chronicle = {handover: log.copy() for handover, log in self._chronicle.items()}
+            for handover, name in LOGS.items():
+                arrays = self._log[handover].export(name, self.state.prototype.shape[1])
+                twin._log[handover].restore(name, arrays)
             return twin
 
     def export(self) -> tuple[dict[str, Any], Arrays]:
@@ -184,7 +181,7 @@ class Learner:
             scalars, arrays = export(self.state)
             n_features = self.state.prototype.shape[1]
             for handover, name in LOGS.items():
-                arrays |= export_chronicle(self._chronicle[handover], name, n_features)
+                arrays |= self._log[handover].export(name, n_features)
             return scalars, arrays | export_communities(self.communities, n_features)
 
     @classmethod
@@ -192,7 +189,8 @@ class Learner:
         """What `export` took apart."""
         learner = cls(restore(scalars, arrays), reading)
         learner.communities = restore_communities(arrays)
-        learner._chronicle = {handover: restore_chronicle(arrays, name) for handover, name in LOGS.items()}
+        for handover, name in LOGS.items():
+            learner._log[handover].restore(name, arrays)
         return learner
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -12,7 +12,7 @@ from ..core.readout import ReadOut, candidates, cluster_ids, components, edges, 
 from ..core.spread import MEAN, SQUARE_SUM, WEIGHT
 from ..core.state import State, clock_of
 from ..core.topology import NO_CLUSTER
-from .matching import succeed
+from .matching import match_ids
 
 
 class Snapshot(NamedTuple):
@@ -109,10 +109,10 @@ def _communities(state: State, known_since: Mapping[int, int], valleys: bool) ->
     clock, nodes, base = clock_of(state), state.node, base_nodes(state)
     n_nodes, now, links = int(clock.n_nodes), int(clock.n_seen), links_of(state, base)
     label = base_labels(state, base, links, valleys)
-    inherited = succeed(nodes["community"][base], label, nodes["usage"][base], int(clock.next_community))
+    matching = match_ids(nodes["community"][base], label, nodes["usage"][base], int(clock.next_community))
     ids, since = np.full(n_nodes, NO_CLUSTER), np.zeros(n_nodes, np.int64)
-    ids[base] = inherited.group_ids[label]
-    since[base] = np.array([known_since.get(c, now) for c in inherited.group_ids.tolist()])[label]
+    ids[base] = matching.group_ids[label]
+    since[base] = np.array([known_since.get(c, now) for c in matching.group_ids.tolist()])[label]
     voice = voices(links, label) if valleys else np.empty(0)
     return base, named_by_lowest(base, label, n_nodes), ids, since, voice
 
