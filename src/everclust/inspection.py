@@ -31,7 +31,7 @@ class FindingsMixin:
         snapshot : Snapshot
         """
         check_is_fitted(self)
-        return self._learner.snapshot(self._chosen("clusters") == "handover")
+        return self._learner.snapshot(self._chosen("clusters"))
 
     def events(self, since: int = 0) -> list[Event]:
         """What has happened to clusters: born, merged, split, gone.
@@ -55,7 +55,7 @@ class FindingsMixin:
         sample 46: 0 is born
         """
         check_is_fitted(self)
-        return self._learner.events(since, self._chosen("clusters") == "handover")
+        return self._learner.events(since, self._chosen("clusters"))
 
     def cluster_report(self) -> pandas.DataFrame:
         """What the clusters are like: one row for each, with its id as index.

@@ -14,8 +14,8 @@ from everclust.core.cluster_ids import BORN, GONE, MERGED, SPLIT
 from everclust.core.communities.levels import DECISION_INTERVAL
 from everclust.core.handovers import handovers
 from everclust.core.topology import NO_CLUSTER
-from everclust.model.event_arrays import export_communities, restore_communities
 from everclust.model.event_log import EventLog, as_records
+from everclust.model.identities import CommunityIds
 from everclust.model.matching import Community, changes, match_ids
 from oracles import valleys as valley_oracle
 
@@ -145,13 +145,15 @@ def test_no_id_is_given_twice(nodes):
 
 
 def test_communities_as_arrays():
-    before = communities(c4=6, c7=3)
-    again = restore_communities(export_communities(before, 1))
-    assert list(again) == [4, 7]
-    for c, community in before.items():
-        assert again[c][0::2] == community[0::2]
-        assert again[c].centre.tolist() == community.centre.tolist()
-    assert restore_communities(export_communities({}, 3)) == {}
+    ids, again = CommunityIds(), CommunityIds()
+    ids.communities = communities(c4=6, c7=3)
+    again.restore(ids.export(1))
+    assert list(again.communities) == [4, 7]
+    for c, community in ids.communities.items():
+        assert again.communities[c][0::2] == community[0::2]
+        assert again.communities[c].centre.tolist() == community.centre.tolist()
+    again.restore(CommunityIds().export(3))
+    assert again.communities == {}
 
 
 # ---- When it is decided ----
@@ -229,7 +231,7 @@ def test_learning_is_the_same_in_both_modes():
         assert np.array_equal(ours[1][name], theirs[1][name]), name
     # Either is read out the same, but for the last answer, which only one of them has.
     handover._learner.state.node["community"][:] = NO_CLUSTER
-    handover._learner._picture.clear()
+    handover._learner._snapshots.clear()
     ours, theirs = plain.set_params(clusters="handover").snapshot(), handover.snapshot()
     assert np.array_equal(ours.group, theirs.group)
 

@@ -305,7 +305,7 @@ def test_what_is_remembered_is_bounded_whatever_the_batches(monkeypatch):
     assert whole.events() == cut.events() == asked.events()
     n_records = len(whole._learner.export()[1]["event"])
     assert 20 <= n_records < 40
-    assert len(cut._learner._log[False]._chunks) == 1
+    assert len(cut._learner.ids["components"].log._chunks) == 1
     monkeypatch.undo()
     everything = IDAT().partial_fit(X).events()
     assert len(everything) > len(whole.events())
@@ -317,7 +317,7 @@ def test_memory_stays_bounded_when_nobody_asks(monkeypatch):
     model = IDAT()
     for x in outliers(np.random.default_rng(5), 200 if PLAIN else 2000, 2):
         model.learn_one(x)
-        log = model._learner._log[False]
+        log = model._learner.ids["components"].log
         n_records = sum(len(records) for records, _ in log._chunks)
         assert n_records < 80
         assert n_records == log._n_records  # a running sum: nothing is counted anew at every event

@@ -20,7 +20,6 @@ from ..model.events import Event
 from ..model.file import CHOICES, read_model, write_model
 from ..model.learner import Learner
 from ..model.predict import labels, similarities
-from ..model.snapshot import renamed, winners_first
 from ..validation import is_ready, rows_to_learn, rows_to_predict
 
 _STARTING = threading.Lock()
@@ -124,15 +123,10 @@ class IDAT(FindingsMixin, CallbackSupportMixin, ClusterMixin, BaseEstimator):
         learner = self._new_learner(X.shape[1])
         with learner.lock:  # whoever asks meanwhile waits
             self._learner = learner
-            handover = self._chosen("clusters") == "handover"
+            clusters = self._chosen("clusters")
             for part in reported(self, X):
-                learner.learn(part, handover)
-            if handover:
-                learner.decide()
-            before = self.snapshot()
-            found = labels(before, X)
-            learner.renumber(winners_first(before, found), handover)
-            self.labels_ = renamed(found, before.node_labels, self.snapshot().node_labels)
+                learner.learn(part, clusters)
+            self.labels_ = learner.number_clusters(X, clusters)
             happened = self.events() if "_listeners" in self.__dict__ else []
         self._tell(happened)
         return self
@@ -283,30 +277,30 @@ class IDAT(FindingsMixin, CallbackSupportMixin, ClusterMixin, BaseEstimator):
         """The parameters may have been set anew, but the metric stays that in which the model began."""
         self._chosen("clusters")
         reading = self._reading()
-        if self._learner.reading.capped != reading.capped:
+        if self._learner.variant.capped != reading.capped:
             raise ValueError(
                 f"The model has learnt in another metric than {self.metric!r}, and it cannot change over: "
                 "set the metric back, or call fit to begin anew."
             )
-        self._learner.reading, self._learner.choice = reading, choice
+        self._learner.variant, self._learner.parameters = reading, choice
 
     # Learning more
 
     def _go_on(self, X: np.ndarray) -> None:
         """Learn more."""
         choice = (self.clusters, self.metric, self.max_nodes)
-        if choice != self._learner.choice:  # it takes time to look at them, and samples may come one by one
+        if choice != self._learner.parameters:  # to validate them takes time, and samples may come one by one
             self._choose(choice)
         self.__dict__.pop("labels_", None)
         self._learn(X)
 
     def _learn(self, X: np.ndarray) -> None:
         if "_listeners" not in self.__dict__:
-            self._learner.learn(X, self.clusters == "handover")
+            self._learner.learn(X, self.clusters)
             return
         with self._learner.lock:  # what another thread learns is told by that one
             before = self._learner.scalar("n_seen")
-            self._learner.learn(X, self.clusters == "handover")
+            self._learner.learn(X, self.clusters)
             happened = self.events(before)
         self._tell(happened)
 

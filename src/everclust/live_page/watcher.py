@@ -110,8 +110,7 @@ class Watcher:
             self._put_up(take_picture(self.model, before.n_samples_seen if before is not None else 0))
 
     def _has_changed(self, before: Snapshot) -> bool:
-        is_handover = self.model.clusters == "handover"
-        return self.model.n_samples_seen_ != before.n_samples_seen or is_handover != before.handover
+        return (self.model.n_samples_seen_, self.model.clusters) != (before.n_samples_seen, before.clusters)
 
     def _put_up(self, picture: Picture) -> None:
         now = picture.snapshot

@@ -8,35 +8,13 @@ from typing import Any
 import numpy as np
 
 from ..core.cluster_ids import BORN
-from .event_log import N_COLUMNS, EventLog
-from .matching import Community
-
-LOGS = {False: "event", True: "community_event"}  # of components and of communities
-Arrays = dict[str, np.ndarray]
-
-
-def export_communities(communities: dict[int, Community], n_features: int) -> Arrays:
-    """Communities as plain arrays."""
-    table = [(c, community.size, community.since) for c, community in communities.items()]
-    centres = [community.centre for community in communities.values()]
-    return {
-        "community_list": np.array(table, np.int64).reshape(-1, 3),
-        "community_centre": np.array(centres, float).reshape(-1, n_features),
-    }
-
-
-def restore_communities(arrays: Arrays) -> dict[int, Community]:
-    """What `export_communities` made."""
-    rows = zip(arrays["community_list"].tolist(), arrays["community_centre"], strict=True)
-    return {c: Community(size, centre, since) for (c, size, since), centre in rows}
+from .event_log import N_COLUMNS, Arrays
+from .identities import CommunityIds, ComponentIds
 
 
 def nothing_happened(n_features: int) -> Arrays:
     """The arrays of a model whose clusters have no history."""
-    arrays = export_communities({}, n_features)
-    for name in LOGS.values():
-        arrays |= EventLog().export(name, n_features)
-    return arrays
+    return CommunityIds().export(n_features) | ComponentIds().export(n_features)
 
 
 def examine_history(scalars: Mapping[str, Any], arrays: Arrays) -> None:

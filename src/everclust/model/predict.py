@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core.communities.voting import elected
 from ..core.readout import assign
+from .clusters import HANDOVER
 from .rows import CHUNK_CELLS, as_kernel_rows
 from .snapshot import Snapshot
 
@@ -19,9 +20,9 @@ def labels(snapshot: Snapshot, X: np.ndarray) -> np.ndarray:
     """Cluster of every row: that of its nearest node, or, for hand-over clusters, the vote of the nearest."""
 
     def label(rows: np.ndarray) -> np.ndarray:
-        if len(snapshot.voices):
+        if len(snapshot.vote_weights):
             ids = snapshot.node_labels[snapshot.candidates.node]
-            return elected(snapshot.candidates, ids, snapshot.voices, rows)
+            return elected(snapshot.candidates, ids, snapshot.vote_weights, rows)
         return snapshot.node_labels[_nearest(snapshot, rows)[0]]
 
     return _in_chunks(snapshot, X, np.int64, label)
@@ -32,7 +33,7 @@ def similarities(snapshot: Snapshot, X: np.ndarray) -> np.ndarray:
 
     def similarity(rows: np.ndarray) -> np.ndarray:
         node, distance = _nearest(snapshot, rows)
-        return 1.0 / (1.0 + (distance / snapshot.scales[node] if snapshot.handover else distance))
+        return 1.0 / (1.0 + (distance / snapshot.scales[node] if snapshot.clusters == HANDOVER else distance))
 
     return _in_chunks(snapshot, X, np.float64, similarity)
 
