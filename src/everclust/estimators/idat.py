@@ -17,10 +17,12 @@ from ..core.state import SEED_NODES, new_state
 from ..core.variants import PUBLISHED, Reading
 from ..inspection import FindingsMixin
 from ..model.events import Event
-from ..model.file import CHOICES, read_model, write_model
+from ..model.file import read_model, write_model
 from ..model.learner import Learner
 from ..model.predict import labels, similarities
 from ..validation import is_ready, rows_to_learn, rows_to_predict
+
+CHOICES = {"clusters": ("components", "handover"), "metric": ("euclidean", "capped")}  # legal values
 
 _STARTING = threading.Lock()
 
@@ -126,7 +128,7 @@ class IDAT(FindingsMixin, CallbackSupportMixin, ClusterMixin, BaseEstimator):
             clusters = self._chosen("clusters")
             for part in reported(self, X):
                 learner.learn(part, clusters)
-            self.labels_ = learner.number_clusters(X, clusters)
+            self.labels_ = learner.renumber(X, clusters)
             happened = self.events() if "_listeners" in self.__dict__ else []
         self._tell(happened)
         return self
@@ -334,10 +336,10 @@ def load(path: str | Path) -> IDAT:
     ValueError
         If the file is not a model, is damaged, or was written by a newer everclust.
     """
-    scalars, arrays, params, names = read_model(path)
-    model = IDAT(**params)
-    model._learner = Learner.from_export(scalars, arrays, model._reading())
-    model.n_features_in_ = arrays["prototype"].shape[1]
-    if names is not None:
-        model.feature_names_in_ = np.array(names, dtype=object)
+    stored = read_model(path, CHOICES)
+    model = IDAT(**stored.params)
+    model._learner = Learner(stored.state, model._reading(), stored.arrays)
+    model.n_features_in_ = stored.state.prototype.shape[1]
+    if stored.names is not None:
+        model.feature_names_in_ = np.array(stored.names, dtype=object)
     return model

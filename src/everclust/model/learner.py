@@ -90,7 +90,7 @@ class Learner:
         self.state = state
         self._components.update(state)
 
-    def number_clusters(self, X: np.ndarray, clusters: str) -> np.ndarray:
+    def renumber(self, X: np.ndarray, clusters: str) -> np.ndarray:
         """Number the clusters from 0 on, those of the rows of X first; returns the cluster of every row."""
         with self.lock:
             self.ids[clusters].update(self.state)
