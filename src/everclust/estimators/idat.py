@@ -20,7 +20,7 @@ from ..model.events import Event
 from ..model.file import read_model, write_model
 from ..model.learner import Learner
 from ..model.predict import labels, similarities
-from ..validation import is_ready, rows_to_learn, rows_to_predict
+from ..validation import needs_no_validation, validated_rows, validated_rows_to_predict
 
 CHOICES = {"clusters": ("components", "handover"), "metric": ("euclidean", "capped")}  # legal values
 
@@ -120,7 +120,7 @@ class IDAT(FindingsMixin, CallbackSupportMixin, ClusterMixin, BaseEstimator):
         -------
         self
         """
-        X = rows_to_learn(self, X, reset=True, as_is=True)
+        X = validated_rows(self, X, reset=True, as_is=True)
         self.__dict__.pop("labels_", None)
         learner = self._new_learner(X.shape[1])
         with learner.lock:  # whoever asks meanwhile waits
@@ -150,12 +150,12 @@ class IDAT(FindingsMixin, CallbackSupportMixin, ClusterMixin, BaseEstimator):
         if not self.__sklearn_is_fitted__():
             with _STARTING:  # two threads may begin at once, but only one of them makes the model
                 if not self.__sklearn_is_fitted__():
-                    X = rows_to_learn(self, X, reset=True, as_is=True)
+                    X = validated_rows(self, X, reset=True, as_is=True)
                     self._learner = self._new_learner(X.shape[1])
                     self._learn(X)
                     return self
-        if not is_ready(self, X, 2):
-            X = rows_to_learn(self, X, reset=False, as_is=True)
+        if not needs_no_validation(self, X, 2):
+            X = validated_rows(self, X, reset=False, as_is=True)
         self._go_on(X)
         return self
 
@@ -170,7 +170,7 @@ class IDAT(FindingsMixin, CallbackSupportMixin, ClusterMixin, BaseEstimator):
         -------
         self
         """
-        if self.__sklearn_is_fitted__() and is_ready(self, x, 1):
+        if self.__sklearn_is_fitted__() and needs_no_validation(self, x, 1):
             self._go_on(x[np.newaxis])
             return self
         row = np.asarray(x)
@@ -192,7 +192,7 @@ class IDAT(FindingsMixin, CallbackSupportMixin, ClusterMixin, BaseEstimator):
         -------
         labels : ndarray of shape (n_samples,)
         """
-        X = rows_to_predict(self, X, as_is=True)
+        X = validated_rows_to_predict(self, X, as_is=True)
         return labels(self.snapshot(), X)
 
     def score_samples(self, X: Any) -> np.ndarray:
@@ -206,7 +206,7 @@ class IDAT(FindingsMixin, CallbackSupportMixin, ClusterMixin, BaseEstimator):
         -------
         similarity : ndarray of shape (n_samples,)
         """
-        X = rows_to_predict(self, X, as_is=True)
+        X = validated_rows_to_predict(self, X, as_is=True)
         return similarities(self.snapshot(), X)
 
     def on_event(self, listener: Callable[[Event], object]) -> Self:
