@@ -13,6 +13,7 @@ import tracemalloc
 
 import networkx
 import numpy as np
+import pandas
 import pytest
 from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import NotFittedError
@@ -24,6 +25,7 @@ from everclust.core.state import check
 IRIS = load_iris().data
 DIGITS = load_digits().data
 SCALARS = ("n_clusters_", "n_nodes_", "n_active_nodes_", "interval_", "vigilance_", "n_samples_seen_")
+NAMES = ["sepal length", "sepal width", "petal length", "petal width"]
 ARRAYS = ("prototypes_", "scales_", "usage_", "active_", "edges_", "node_labels_")
 
 
@@ -102,6 +104,41 @@ def test_learning_returns_the_model():
     assert model.partial_fit(IRIS) is model
     assert model.fit(IRIS, np.zeros(150)) is model
     assert np.array_equal(model.fit_predict(IRIS), model.labels_)
+
+
+@pytest.mark.parametrize("clusters", ["components", "handover"])
+def test_rows_without_validation_are_learnt_and_predicted_alike(clusters):
+    model, trusting = IDAT(clusters=clusters), IDAT(clusters=clusters)
+    for start in range(0, len(DIGITS), 100):
+        rows = DIGITS[start : start + 100]
+        model.partial_fit(rows)
+        assert trusting._learn_rows(rows) is None
+    assert everything(trusting) == everything(model)
+    assert np.array_equal(trusting._predict_rows(DIGITS), model.predict(DIGITS))
+
+
+def test_rows_without_validation_leave_the_feature_names_alone():
+    named = pandas.DataFrame(IRIS, columns=NAMES)
+    model = IDAT().fit(named)
+    model._learn_rows(IRIS)
+    assert not hasattr(model, "labels_")
+    assert list(model.feature_names_in_) == NAMES
+    assert learnt(model) == learnt(IDAT().fit(named).partial_fit(named))
+    assert np.array_equal(model._predict_rows(IRIS), model.predict(named))
+    started = IDAT()
+    started.feature_names_in_ = np.array(NAMES, dtype=object)
+    started._learn_rows(IRIS)
+    assert list(started.feature_names_in_) == NAMES
+    assert started.n_features_in_ == 4
+    assert np.array_equal(started.predict(named), IDAT().partial_fit(named).predict(named))
+
+
+def test_a_fit_with_an_illegal_parameter_changes_nothing():
+    model = IDAT().fit(IRIS)
+    before = everything(model)
+    with pytest.raises(ValueError, match="metric is 'cosine', but it must be 'euclidean' or 'capped'"):
+        model.set_params(metric="cosine").fit(DIGITS)
+    assert everything(model.set_params(metric="euclidean")) == before
 
 
 # Labels

@@ -128,7 +128,7 @@ def test_a_prediction_during_fit_waits_for_it(monkeypatch):
 
     for _ in range(3):
         model, answers = IDAT().fit(old), []
-        monkeypatch.setattr("everclust.estimators.idat.reported", slowly)
+        monkeypatch.setattr("everclust.estimators.incremental.reported", slowly)
         fitting = threading.Thread(target=model.fit, args=(new,))
         fitting.start()
         while fitting.is_alive():
@@ -211,7 +211,8 @@ def test_the_interpreter_is_free_meanwhile(method, monkeypatch):
     assert turns > 10 * seconds
 
 
-def test_two_threads_that_begin_at_once_lose_nothing():
+@pytest.mark.parametrize("method", ["partial_fit", "_learn_rows"])
+def test_two_threads_that_begin_at_once_lose_nothing(method):
     X = np.random.default_rng(0).normal(size=(400, 3))
     for _ in range(20):
         model = IDAT()
@@ -219,7 +220,7 @@ def test_two_threads_that_begin_at_once_lose_nothing():
 
         def begin(rows, model=model, barrier=barrier):
             barrier.wait()
-            model.partial_fit(rows)
+            getattr(model, method)(rows)
 
         threads = [threading.Thread(target=begin, args=(rows,)) for rows in (X[:200], X[200:])]
         for thread in threads:

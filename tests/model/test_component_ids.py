@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import threading
 from collections import Counter
 
 import numpy as np
@@ -449,6 +450,17 @@ def test_a_listener_may_ask_the_model():
     model.on_event(lambda event: labels.append(model.predict(DIGITS[:1])[0]))
     model.partial_fit(DIGITS[:200])
     assert len(labels) == len(model.events())
+
+
+def test_a_listener_may_start_another_model():
+    """Also during the first batch, which starts its own."""
+    other, model = IDAT(), IDAT()
+    model.on_event(lambda event: other.partial_fit(DIGITS[:5]))
+    learning = threading.Thread(target=model.partial_fit, args=(DIGITS[:200],), daemon=True)
+    learning.start()
+    learning.join(timeout=60)
+    assert not learning.is_alive()
+    assert other.n_samples_seen_ == 5 * len(model.events())
 
 
 # ---- Records of one event ----

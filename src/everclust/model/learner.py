@@ -57,6 +57,7 @@ class Learner:
             The clusters whose ids are updated on the way.
         """
         ids = self.ids[clusters]
+        interval = ids.update_interval
         with self.lock:
             if X.shape[1] != self.state.prototype.shape[1]:  # the kernels do not check it
                 raise ValueError(
@@ -66,10 +67,9 @@ class Learner:
                 start = 0
                 while start < len(X):
                     # A single row, as a stream brings it, needs no measuring.
-                    n_rows = self._n_rows_at_once(X.shape[1], ids.update_interval) if len(X) > 1 else 1
-                    stop = start + n_rows
+                    stop = start + (self._n_rows_at_once(X.shape[1], interval) if len(X) > 1 else 1)
                     learn(self.state, as_kernel_rows(X[start:stop]), self.variant, self._adopt)
-                    if ids.update_interval and scalar(self.state, "n_seen") % ids.update_interval == 0:
+                    if interval and scalar(self.state, "n_seen") % interval == 0:
                         ids.update(self.state)
                     start = stop
             except BaseException:  # Ctrl-C may come between learning and adopting the state
@@ -88,7 +88,8 @@ class Learner:
     def _adopt(self, state: State) -> None:
         """Adopt `state` and move its buffered events to the event log."""
         self.state = state
-        self._components.update(state)
+        if scalar(state, "n_lines"):
+            self._components.update(state)
 
     def renumber(self, X: np.ndarray, clusters: str) -> np.ndarray:
         """Number the clusters from 0 on, those of the rows of X first; returns the cluster of every row."""
@@ -116,7 +117,9 @@ class Learner:
 
     def has_learnt(self) -> bool:
         """Whether at least one sample was learnt."""
-        with self.lock:
+        if scalar(self.state, "n_seen") > 0:
+            return True
+        with self.lock:  # another thread may be learning the first ones
             return scalar(self.state, "n_seen") > 0
 
     def scalar(self, name: str) -> Any:
