@@ -163,7 +163,7 @@ class InspectionMixin:
 
     @property
     def active_(self) -> np.ndarray:
-        """Whether each node takes part in the answer."""
+        """Whether each node is active."""
         return self.snapshot().active
 
     @property

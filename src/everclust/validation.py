@@ -51,7 +51,7 @@ def _validated(estimator: Any, X: Any, reset: bool, as_is: bool) -> np.ndarray:
     form: dict[str, Any] = {"dtype": "numeric"} if as_is else {"dtype": np.float64, "order": "C"}
     X = validate_data(estimator, X, reset=reset, **form)
     largest = max(abs(float(X.max())), abs(float(X.min())))
-    if np.isnan(largest):  # scikit-learn 1.6 does not look for NaN among long doubles
+    if np.isnan(largest):  # scikit-learn 1.6 does not check long doubles for NaN
         raise ValueError("Input X contains NaN; drop the rows with missing values, or impute them.")
     if largest > LARGEST:
         raise ValueError(

@@ -87,15 +87,15 @@ def test_a_snapshot_is_of_one_moment(monkeypatch):
     for start in range(0, len(X), 500):
         now = alone.partial_fit(X[start : start + 500]).snapshot()
         moments[now.n_samples_seen] = parts_of(now)
-    model, pictures = IDAT().partial_fit(X[:500]), []
+    model, snapshots = IDAT().partial_fit(X[:500]), []
     learning = threading.Thread(target=learn_in_batches, args=(model, X[500:]))
     learning.start()
     while learning.is_alive():
-        pictures.append(model.snapshot())
+        snapshots.append(model.snapshot())
     learning.join()
-    assert pictures
-    for picture in pictures:
-        assert parts_of(picture) == moments[picture.n_samples_seen]
+    assert snapshots
+    for snapshot in snapshots:
+        assert parts_of(snapshot) == moments[snapshot.n_samples_seen]
 
 
 def test_saving_copying_and_pickling_while_learning(tmp_path):
@@ -139,7 +139,7 @@ def test_a_prediction_during_fit_waits_for_it(monkeypatch):
 
 
 def test_a_fit_to_another_width_cannot_mislead_a_prediction():
-    """Whoever loses the race gets an error, never an answer read beyond the end of an array."""
+    """The call that loses the race raises an error, and never reads beyond the end of an array."""
     narrow, wide = blobs(3000, 2), blobs(3000, 12)
     expected = IDAT().fit(wide).predict(wide)
     model, stop = IDAT().fit(wide), threading.Event()

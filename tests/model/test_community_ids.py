@@ -1,4 +1,4 @@
-"""Hand-over clusters get permanent ids too: at every thousandth sample, by overlap of usage."""
+"""Permanent ids of hand-over clusters: updated at every thousandth sample, by overlap of usage."""
 
 import pickle
 
@@ -31,11 +31,11 @@ def communities(**sizes):
     return {int(name[1:]): Community(size, np.array([float(size)]), 0) for name, size in sizes.items()}
 
 
-def told(matching, before, after):
+def diff(matching, before, after):
     return [(kind, c, part, size) for kind, c, part, size, _ in changes(matching, before, after)]
 
 
-# ---- Who inherits what, worked out by hand ----
+# ---- Which group inherits which id, worked out by hand ----
 
 
 def test_the_first_ids():
@@ -43,7 +43,7 @@ def test_the_first_ids():
     assert found.group_ids.tolist() == [0, 1]
     assert found.next_id == 2
     after = communities(c0=6, c1=3)
-    assert told(found, {}, after) == [(BORN, 0, 0, 6), (BORN, 1, 1, 3)]
+    assert diff(found, {}, after) == [(BORN, 0, 0, 6), (BORN, 1, 1, 3)]
 
 
 def test_nothing_changes():
@@ -51,7 +51,7 @@ def test_nothing_changes():
     assert found.group_ids.tolist() == [7, 4]
     assert found.next_id == 10
     before = communities(c4=6, c7=3)
-    assert told(found, before, before) == []
+    assert diff(found, before, before) == []
 
 
 def test_new_nodes_go_along():
@@ -63,7 +63,10 @@ def test_split():
     # Cluster 4 of nodes with 5, 2 and 1: the group with 5 keeps the id, the one with 3 is new.
     found = inherited([4, 4, 4], [1, 0, 0], [5, 2, 1])
     assert found.group_ids.tolist() == [10, 4]
-    assert told(found, communities(c4=8), communities(c4=5, c10=3)) == [(SPLIT, 4, 4, 5), (SPLIT, 4, 10, 3)]
+    assert diff(found, communities(c4=8), communities(c4=5, c10=3)) == [
+        (SPLIT, 4, 4, 5),
+        (SPLIT, 4, 10, 3),
+    ]
 
 
 def test_a_split_of_equals_leaves_the_id_with_the_lower_group():
@@ -71,14 +74,17 @@ def test_a_split_of_equals_leaves_the_id_with_the_lower_group():
 
 
 def test_what_was_shared_decides_and_not_what_is_new():
-    # Group 0 has 3 of cluster 4 and 90 of nobody; group 1 has 5 of cluster 4.
+    # Group 0 has 3 of cluster 4 and 90 of no cluster; group 1 has 5 of cluster 4.
     assert inherited([4, -1, 4], [0, 0, 1], [3, 90, 5]).group_ids.tolist() == [10, 4]
 
 
 def test_merged():
     found = inherited([4, 7, 7], [0, 0, 0], [5, 2, 1])
     assert found.group_ids.tolist() == [4]
-    assert told(found, communities(c4=5, c7=3), communities(c4=8)) == [(MERGED, 4, 4, 5), (MERGED, 4, 7, 3)]
+    assert diff(found, communities(c4=5, c7=3), communities(c4=8)) == [
+        (MERGED, 4, 4, 5),
+        (MERGED, 4, 7, 3),
+    ]
     found = inherited([4, 7, 7], [0, 0, 0], [2, 2, 1])
     assert found.group_ids.tolist() == [7]
 
@@ -88,10 +94,10 @@ def test_a_merger_of_equals_leaves_the_lower_id():
 
 
 def test_gone():
-    # No node of the base remembers cluster 9: its nodes are no more.
+    # No node of the base was in cluster 9: its nodes are evicted.
     found = inherited([4, 4], [0, 0], [5, 2])
     before = communities(c4=7, c9=3)
-    assert told(found, before, communities(c4=7)) == [(GONE, 9, 9, 3)]
+    assert diff(found, before, communities(c4=7)) == [(GONE, 9, 9, 3)]
 
 
 def test_a_part_that_merges_with_another():
@@ -99,7 +105,7 @@ def test_a_part_that_merges_with_another():
     found = inherited([4, 4, 7], [0, 1, 1], [9, 5, 3])
     assert found.group_ids.tolist() == [4, 10]
     after = communities(c4=9, c10=8)
-    assert told(found, communities(c4=14, c7=3), after) == [
+    assert diff(found, communities(c4=14, c7=3), after) == [
         (SPLIT, 4, 4, 9),
         (SPLIT, 4, 10, 5),
         (MERGED, 10, 10, 5),
@@ -113,7 +119,14 @@ def test_all_at_once_in_order():
     before = communities(c1=2, c2=8, c3=4, c4=2)
     after = communities(c2=5, c10=3, c3=6, c11=6)
     assert found.group_ids.tolist() == [2, 10, 3, 11]
-    assert [change[0] for change in told(found, before, after)] == [GONE, SPLIT, SPLIT, MERGED, MERGED, BORN]
+    assert [change[0] for change in diff(found, before, after)] == [
+        GONE,
+        SPLIT,
+        SPLIT,
+        MERGED,
+        MERGED,
+        BORN,
+    ]
     log = EventLog()
     log.add(*as_records(list(changes(found, before, after)), 3000))
     events = log.events()
@@ -139,7 +152,7 @@ def test_no_id_is_given_twice(nodes):
     assert {c for c in ids if c < 5} <= set(old.tolist()) - {-1}
     for r, c in enumerate(ids):
         shared = {i: usage[(group == r) & (old == i)].sum() for i in set(old.tolist()) - {-1}}
-        if c < 5:  # it keeps the id of which it has most, and nobody else has more of it who comes from there
+        if c < 5:  # it keeps the id of the cluster with which it shares the most
             assert shared[c] == max(shared.values())
             assert shared[c] > 0
 
@@ -156,7 +169,7 @@ def test_communities_as_arrays():
     assert again.communities == {}
 
 
-# ---- When it is decided ----
+# ---- Updates at every thousandth sample ----
 
 
 def stream(n=4200):
@@ -170,7 +183,7 @@ def stream(n=4200):
 X = stream()
 
 
-def test_it_is_decided_at_every_thousandth_sample():
+def test_ids_are_updated_at_every_thousandth_sample():
     model = IDAT(clusters="handover").partial_fit(X)
     events = model.events()
     assert events
@@ -190,7 +203,7 @@ def test_batches_do_not_matter(size):
     assert np.array_equal(cut.predict(X), whole.predict(X))
 
 
-def test_asking_in_between_decides_nothing():
+def test_reading_in_between_updates_nothing():
     quiet, asked = IDAT(clusters="handover"), IDAT(clusters="handover")
     for start in range(0, len(X), 150):
         quiet.partial_fit(X[start : start + 150])
@@ -200,8 +213,8 @@ def test_asking_in_between_decides_nothing():
     assert np.array_equal(quiet.node_labels_, asked.node_labels_)
 
 
-def test_in_between_the_present_read_out_is_carried_over():
-    """The ids are those that the nodes had when it was last decided, as `match_ids` passes them on."""
+def test_in_between_the_present_clusters_are_matched_with_the_latest_ids():
+    """The ids are those that `match_ids` gives, from those of the nodes at the latest update."""
     model = IDAT(clusters="handover").partial_fit(X[:3000])
     decided = model.node_labels_.copy()
     state = model._learner.state
@@ -257,7 +270,7 @@ def test_the_nearest_nodes_vote_on_predictions():
     np.testing.assert_allclose(model.score_samples(X[:1000]), similarity, rtol=1e-12)
 
 
-def test_fit_decides_at_its_end_and_numbers_from_0():
+def test_fit_updates_ids_at_its_end_and_numbers_from_0():
     model = IDAT(clusters="handover").fit(X[:2300])
     assert np.array_equal(np.unique(model.labels_), np.arange(model.labels_.max() + 1))
     assert set(model.node_labels_.tolist()) - {-1} == set(range(model.n_clusters_))
@@ -274,7 +287,7 @@ def test_fit_decides_at_its_end_and_numbers_from_0():
 
 
 def test_ids_are_never_used_again():
-    """From decision to decision, what ends is never seen again."""
+    """From update to update, an id that has ended is never seen again."""
     model, living, ended = IDAT(clusters="handover", max_nodes=40), set(), set()
     for start in range(0, 4000, 1000):
         model.partial_fit(X[start : start + 1000])
@@ -323,7 +336,7 @@ def test_hand_overs_of_nodes_that_go_are_forgotten():
     assert arrays["handover"][:, :2].max() < model.n_nodes_
 
 
-def test_listeners_are_told_of_hand_over_clusters():
+def test_listeners_are_notified_of_hand_over_clusters():
     heard = []
     model = IDAT(clusters="handover").on_event(heard.append)
     for start in range(0, len(X), 300):

@@ -37,7 +37,7 @@ READINGS = [PUBLISHED, PUBLISHED, CAPPED, PRINTED_EVIDENCE]
 # ---- Lock-step with the rules ----
 
 
-def look_at(state):
+def nodes_of(state):
     """The nodes of a state by birth."""
     n_nodes = clock_of(state).n_nodes
     node, component = state.node[:n_nodes], components(state)
@@ -65,10 +65,10 @@ def read_records(state, log):
 
 
 def lockstep(X, state, reading, max_nodes=2**62):
-    """Learn X with ids decided by both; the bound on nodes is kept one node at a time."""
+    """Learn X and update the ids in both; surplus nodes are evicted one at a time."""
     rules, log = Identities(ids_by_birth(state)), EventLog()
     rules.next_id = int(clock_of(state).next_cluster)
-    rules.nodes = look_at(state)
+    rules.nodes = nodes_of(state)
     for i in range(len(X)):
         state = learn(state, X[i : i + 1], reading)
         compare(state, rules, log)
@@ -89,19 +89,19 @@ def evict_one(state):
 
 def compare(state, rules, log):
     check(state)
-    rules.look(int(clock_of(state).n_seen), look_at(state))
+    rules.update(int(clock_of(state).n_seen), nodes_of(state))
     read_records(state, log)
     assert ids_by_birth(state) == rules.id_of
     assert clock_of(state).next_cluster == rules.next_id
 
 
-def assert_told(events, told):
-    """Twice as much may happen at one sample, when a node goes: then the order is gone before split."""
+def assert_events(events, expected_events):
+    """A sample and an eviction after it may both cause events: they are ordered by kind all the same."""
     order = {kind: i for i, kind in enumerate(everclust.model.event_log.KINDS.values())}
-    told = sorted(told, key=lambda event: (event.sample, order[event.kind]))
-    assert [event[:2] for event in events] == [event[:2] for event in told]
+    expected_events = sorted(expected_events, key=lambda event: (event.sample, order[event.kind]))
+    assert [event[:2] for event in events] == [event[:2] for event in expected_events]
     key = lambda event: (event.sample, order[event.kind], event.before, event.after)  # noqa: E731
-    for event, expected in zip(sorted(events, key=key), sorted(told, key=key), strict=True):
+    for event, expected in zip(sorted(events, key=key), sorted(expected_events, key=key), strict=True):
         assert event[:5] == expected[:5]
         np.testing.assert_allclose(event.centre, expected.centre, rtol=1e-9, atol=1e-9)
 
@@ -116,7 +116,7 @@ def assert_told(events, told):
 def test_streams(texture, seed, n, d, reading):
     X = texture(np.random.default_rng(seed), n, d)
     _, rules, log = lockstep(X, new_state(d, reading), reading)
-    assert_told(log.events(), rules.told)
+    assert_events(log.events(), rules.events)
 
 
 @given(
@@ -128,7 +128,7 @@ def test_streams(texture, seed, n, d, reading):
 def test_streams_with_few_nodes(texture, seed, n, max_nodes):
     X = texture(np.random.default_rng(seed), n, 2)
     state, rules, log = lockstep(X, new_state(2), PUBLISHED, max_nodes)
-    assert_told(log.events(), rules.told)
+    assert_events(log.events(), rules.events)
     bounded = IDAT(max_nodes=max_nodes).partial_fit(X)
     assert bounded.events() == log.events()
     same_parts(export(bounded._learner.state), export(state))
@@ -148,7 +148,7 @@ def test_from_any_model(seed, d, max_nodes):
     X = slow.prototype[rng.integers(len(slow.usage))] + rng.normal(size=(12, d))
     state = restored(slow)
     _, rules, log = lockstep(X, state, PUBLISHED, max_nodes)
-    assert_told(log.events(), rules.told)
+    assert_events(log.events(), rules.events)
 
 
 def test_everything_happens_in_what_is_drawn():
@@ -159,9 +159,9 @@ def test_everything_happens_in_what_is_drawn():
         slow = some_model(rng, 2, PUBLISHED)
         X = slow.prototype[rng.integers(len(slow.usage))] + rng.normal(size=(12, 2))
         _, rules, _ = lockstep(X, restored(slow), PUBLISHED, 6 if seed % 2 else 2**62)
-        seen.update(event.kind for event in rules.told)
-        seen["tie"] += any(len(set(event.sizes)) < len(event.sizes) for event in rules.told)
-        seen["at once"] += len(rules.told) > len({event.sample for event in rules.told})
+        seen.update(event.kind for event in rules.events)
+        seen["tie"] += any(len(set(event.sizes)) < len(event.sizes) for event in rules.events)
+        seen["at once"] += len(rules.events) > len({event.sample for event in rules.events})
     expected = ["gone", "split", "merged", "born", "at once"] + ["tie"] * (not PLAIN)
     assert all(seen[name] for name in expected), seen
 
@@ -252,13 +252,13 @@ def test_stopping_in_any_model_does_not_matter(seed, d):
 @pytest.mark.parametrize("texture", [blobs, tasks, outliers])
 @pytest.mark.parametrize("max_nodes", [None, 15])
 def test_ids_are_never_used_again(texture, max_nodes):
-    """Told once as new, known until it is told that it ends, and never seen after that."""
+    """One event creates an id, one ends it, and after that it is never seen again."""
     X = texture(np.random.default_rng(3), 150 if PLAIN else 1500, 2)
-    model, living, ended, n_told = IDAT(max_nodes=max_nodes), set(), set(), 0
+    model, living, ended, n_events = IDAT(max_nodes=max_nodes), set(), set(), 0
     for x in X:
         model.learn_one(x)
         events = model.events(since=model.n_samples_seen_ - 1)
-        n_told += len(events)
+        n_events += len(events)
         for event in events:
             new = set(event.after) - set(event.before)
             over = set(event.before) - set(event.after)
@@ -270,7 +270,7 @@ def test_ids_are_never_used_again(texture, max_nodes):
         assert set(labels.tolist()) == living
         assert not ended & set(labels.tolist())
     assert ended
-    assert n_told == len(model.events())
+    assert n_events == len(model.events())
 
 
 def test_events_since_a_sample():
@@ -313,7 +313,7 @@ def test_what_is_remembered_is_bounded_whatever_the_batches(monkeypatch):
     assert everything[-len(whole.events()) :] == whole.events()
 
 
-def test_memory_stays_bounded_when_nobody_asks(monkeypatch):
+def test_memory_stays_bounded_without_a_call_of_events(monkeypatch):
     monkeypatch.setattr(everclust.model.event_log, "MOST_RECORDS", 20)
     model = IDAT()
     for x in outliers(np.random.default_rng(5), 200 if PLAIN else 2000, 2):
@@ -350,7 +350,7 @@ def test_a_node_that_comes_back_starts_a_new_cluster(model, compiled):
     state = model([[0], [1], [9]], usage=[5, 5, 5], active=[1, 0, 0], cluster=[3, -1, -1], next_cluster=7)
     rules, log = Identities(ids_by_birth(state)), EventLog()
     assert rules.id_of == {0: 3}
-    rules.next_id, rules.nodes = 7, look_at(state)
+    rules.next_id, rules.nodes = 7, nodes_of(state)
     state.node["active"][0] = False
     clock_of(state).n_active -= 1
     clock_of(state).change = everclust.core.topology.ANYTHING
@@ -411,17 +411,17 @@ def test_keeper_of_an_event_comes_first():
             assert event.sizes[0] == max(event.sizes)
 
 
-# ---- Being told ----
+# ---- Listeners ----
 
 
-def test_listeners_are_told_in_order():
+def test_listeners_are_notified_in_order():
     heard, also = [], []
     model = IDAT().on_event(heard.append).on_event(lambda event: also.append((len(heard), event)))
     for start in range(0, 400, 50):
         model.partial_fit(DIGITS[start : start + 50])
         assert heard == model.events()
     assert heard
-    # Every event is told to all, the one who asked first first.
+    # Every listener gets every event, the one that was added first first.
     assert also == [(i + 1, event) for i, event in enumerate(heard)]
 
 
@@ -444,7 +444,7 @@ def test_listeners_stay_with_their_model(tmp_path):
 
 
 def test_a_listener_may_ask_the_model():
-    """Nothing is locked while it is being told."""
+    """Nothing is locked while listeners are notified."""
     labels = []
     model = IDAT()
     model.on_event(lambda event: labels.append(model.predict(DIGITS[:1])[0]))
@@ -467,13 +467,12 @@ def test_a_listener_may_start_another_model():
 
 
 def test_a_cluster_may_be_split_twice_by_one_sample():
-    """Once by maintenance and once because a node goes: two events, told one after the other."""
+    """Once by maintenance and once because a node is evicted: two events, one after the other."""
     records, log = np.zeros(4, everclust.core.cluster_ids.LINE), EventLog()
     for row, (part, size, centre) in enumerate([(5, 9, 0), (101, 2, 0), (5, 6, 1), (102, 3, 1)]):
         records[row] = (70, everclust.core.cluster_ids.SPLIT, 5, part, size, centre)
     log.add(records, np.array([[1.0], [2.0]]))
-    told = log.events()
-    assert [event[2:] for event in told] == [
+    assert [event[2:] for event in log.events()] == [
         ((5,), (5, 101), (9, 2), (1.0,)),
         ((5,), (5, 102), (6, 3), (2.0,)),
     ]

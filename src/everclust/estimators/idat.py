@@ -10,28 +10,28 @@ from .incremental import IncrementalClusterer
 class IDAT(IncrementalClusterer):
     """Clustering of data that keeps arriving, without a parameter to tune.
 
-    IDAT learns one sample at a time and never looks at it again. It keeps prototypes ("nodes"), joins
-    those that keep winning together with edges, and calls each connected component a cluster. It finds
-    the number of clusters by itself and forgets nothing when new classes appear. Features are used as
-    they are: scale them first if their units are not comparable.
+    IDAT learns one sample at a time and needs it only once. It moves prototypes ("nodes"), connects nodes
+    that are often nearest to the same samples with edges, and calls each connected component a cluster.
+    It finds the number of clusters by itself and forgets nothing when new classes appear. Features are
+    used as they are: scale them first if their units are not comparable.
 
-    There is nothing to tune. The two parameters choose between the algorithm as published, which is the
-    default, and two additions to it, which often find better clusters.
+    There is nothing to tune. `clusters` and `metric` choose between the algorithm as published, which is
+    the default, and two additions to it, which often find better clusters; `max_nodes` bounds memory.
 
     Parameters
     ----------
     clusters : {"components", "handover"}, default="components"
         What a cluster is: a connected component of the edges between active nodes, as published; or a
-        community of nodes that hand samples over to each other more often than chance would have it,
-        which uses all nodes that won more than once. Learning is the same in both cases, so that a model
-        can be read out either way: ``model.set_params(clusters="handover")``.
+        community of nodes that hand samples over to each other more often than expected by chance, among
+        all nodes that won more than once. Learning is the same in both cases, so a model can be read out
+        either way: ``model.set_params(clusters="handover")``.
     metric : {"euclidean", "capped"}, default="euclidean"
-        How distances are measured: as published; or with no feature weighing more than the median
-        feature, which helps when features have very different spreads. Nothing is ever amplified.
+        How distances are measured: as published; or with features of large spread scaled down, so that
+        none contributes more than the median feature. No feature is scaled up.
     max_nodes : int or None, default=None
-        How many nodes are kept at most. The published algorithm never lets go of a node that won twice, so
-        that nodes and costs grow for ever when the data keep drifting. With a bound, the nodes that have
-        gone longest without winning go first, inactive before active ones.
+        Largest number of nodes. The published algorithm never removes a node that won twice, so that
+        nodes and costs grow without bound when the data keep drifting. With a bound, the nodes that have
+        not won for the longest time are evicted first, inactive before active ones.
 
     Attributes
     ----------
@@ -40,12 +40,12 @@ class IDAT(IncrementalClusterer):
     n_clusters_ : int
         Number of clusters.
     n_nodes_, n_active_nodes_ : int
-        Number of nodes, and how many of them take part in the answer. While none does (n_active_nodes_
-        is 0), all of them do. (With hand-over clusters, all nodes that won more than once do.)
+        Number of nodes, and of active nodes, which predictions are made from. While no node is active,
+        predictions use all of them. (With hand-over clusters, all nodes that won more than once.)
     prototypes_ : ndarray of shape (n_nodes_, n_features_in_)
         Positions of the nodes, in order of creation.
     feature_weights_ : ndarray of shape (n_features_in_,)
-        What each feature weighs in squared distances: 1, or less in the capped metric.
+        Weight of each feature in squared distances: 1, or less in the capped metric.
     scales_, usage_, active_ : ndarray of shape (n_nodes_,)
         Distance scale of each node, how often it was moved, whether it is active.
     edges_ : ndarray of shape (m, 2)
@@ -88,7 +88,7 @@ class IDAT(IncrementalClusterer):
 
 
 def load(path: str | Path) -> IDAT:
-    """Read a model that `IDAT.save` has written. It goes on learning as if it had never stopped.
+    """Read a model that `save` has written. It goes on learning as if it had never been interrupted.
 
     Parameters
     ----------
@@ -101,6 +101,6 @@ def load(path: str | Path) -> IDAT:
     Raises
     ------
     ValueError
-        If the file is not a model, is damaged, or was written by a newer everclust.
+        If the file is not a model, is damaged, or was written by a newer everclust; says which.
     """
     return IDAT._load(path)

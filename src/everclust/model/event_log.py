@@ -1,4 +1,4 @@
-"""The latest events of a model: stored as records, turned into `Event` objects when asked for."""
+"""The latest events of a model, stored as records and turned into `Event` objects when they are read."""
 
 from __future__ import annotations
 

@@ -1,10 +1,4 @@
-"""Permanent cluster identities, and what happens to clusters: born, merged, split, gone.
-
-An id never changes its meaning and is never used again. When clusters join, the one with the larger
-usage keeps its id; when one splits, its largest part does. The core decides about connected components
-at the very sample at which they change (core/cluster_ids.py); about hand-over clusters it is decided at every
-thousandth sample (matching.py).
-"""
+"""Events: clusters that are born, merge, split or are gone, and the one wording of each."""
 
 from __future__ import annotations
 
@@ -15,7 +9,7 @@ MOST_NAMED = 5  # clusters in a sentence
 
 
 class Event(NamedTuple):
-    """Something that happened to clusters.
+    """An event in the life of a cluster.
 
     Parameters
     ----------
@@ -29,7 +23,7 @@ class Event(NamedTuple):
         Usage of the parts of a split, of the clusters before a merger (the one that keeps its id first), or
         of the cluster that is born or gone.
     centre : tuple of float
-        Of the cluster that keeps its id, is born or gone.
+        Usage-weighted mean of the nodes of the cluster that keeps its id, is born or gone.
 
     Examples
     --------
@@ -78,7 +72,7 @@ class Event(NamedTuple):
 
 
 def _listed(items: Sequence[int | str]) -> list[int | str]:
-    """`1, 2 and 3` in pieces; of many, the first few are named."""
+    """`1, 2 and 3` in pieces; of many items, the first MOST_NAMED and how many more."""
     shown = list(items[:MOST_NAMED])
     if len(items) > MOST_NAMED:
         return [*_separated(shown), f" and {len(items) - MOST_NAMED} more"]
