@@ -287,7 +287,6 @@ def test_packages(tmp_path):
     expected = {
         "src/everclust/py.typed",
         "tests/test_surface.py",
-        "tests/data/model_v1.everclust",
         "tests/data/model_v2.everclust",
         "README.md",
         "LICENSE",

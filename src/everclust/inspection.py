@@ -1,4 +1,4 @@
-"""What a model has found: pictures, events, reports and fitted attributes. Nothing here changes it."""
+"""What a fitted model shows: snapshots, events, reports and fitted attributes. Nothing here changes it."""
 
 from __future__ import annotations
 
@@ -11,41 +11,40 @@ from .model.events import Event
 from .model.learner import Learner
 from .model.report import cluster_profile, cluster_report
 from .model.snapshot import Snapshot
-from .optional import require
 
 if TYPE_CHECKING:
     import networkx
     import pandas
 
 
-class FindingsMixin:
-    """What an estimator with a learner tells of it; `_chosen(name)` is the value of a parameter."""
+class InspectionMixin:
+    """Inspection of an estimator with a learner; `_legal_value(name)` is a parameter's value, validated."""
 
     _learner: Learner
-    _chosen: Any
+    _legal_value: Any
 
     def snapshot(self) -> Snapshot:
-        """Frozen picture of the model: everything at one and the same moment.
+        """A frozen copy of the model, all of it at one moment.
 
         Returns
         -------
         snapshot : Snapshot
         """
         check_is_fitted(self)
-        return self._learner.snapshot(self._chosen("clusters") == "handover")
+        return self._learner.snapshot(self._legal_value("clusters"))
 
     def events(self, since: int = 0) -> list[Event]:
-        """What has happened to clusters: born, merged, split, gone.
+        """Clusters that were born, merged, split or are gone.
 
         Parameters
         ----------
         since : int, default=0
-            Only what happened after that sample: give the `sample` of the latest event you know.
+            Only events after this sample: pass the `sample` of the latest event you know.
 
         Returns
         -------
         events : list of Event
-            In the order in which they happened. The latest ones are remembered, ten thousand at least.
+            In the order in which they happened. At least the latest ten thousand are kept.
 
         Examples
         --------
@@ -53,13 +52,13 @@ class FindingsMixin:
         >>> from everclust import IDAT
         >>> model = IDAT().partial_fit(load_iris().data)
         >>> print(model.events()[0])
-        sample 46: 0 is born
+        sample 46: 0 is born (7 samples)
         """
         check_is_fitted(self)
-        return self._learner.events(since, self._chosen("clusters") == "handover")
+        return self._learner.events(since, self._legal_value("clusters"))
 
     def cluster_report(self) -> pandas.DataFrame:
-        """What the clusters are like: one row for each, with its id as index.
+        """A table of the clusters: one row for each, with its id as index.
 
         Returns
         -------
@@ -71,7 +70,7 @@ class FindingsMixin:
         return cluster_report(self.snapshot(), getattr(self, "feature_names_in_", None))
 
     def cluster_profile(self) -> pandas.DataFrame:
-        """What makes each cluster different: its mean of every feature against the mean of the stream.
+        """How each cluster differs from the stream: its mean of every feature against the mean of the stream.
 
         Returns
         -------
@@ -88,7 +87,10 @@ class FindingsMixin:
         -------
         graph : networkx.Graph
         """
-        networkx = require("networkx", extra="graph", purpose="graphs")
+        try:
+            import networkx
+        except ImportError:
+            raise ImportError("to_networkx needs networkx: pip install 'everclust[graph]'") from None
         now = self.snapshot()
         graph = networkx.Graph()
         for k, prototype in enumerate(now.prototypes):
@@ -103,7 +105,7 @@ class FindingsMixin:
         graph.add_edges_from(now.edges.tolist())
         return graph
 
-    # What was learnt: scalars straight from the clock, arrays from the latest snapshot
+    # Fitted attributes: scalars straight from the state, arrays from the latest snapshot
 
     def _scalar(self, name: str) -> Any:
         check_is_fitted(self)
@@ -146,7 +148,7 @@ class FindingsMixin:
 
     @property
     def feature_weights_(self) -> np.ndarray:
-        """What each feature weighs in squared distances."""
+        """Weight of each feature in squared distances."""
         return self.snapshot().feature_weights
 
     @property
@@ -161,7 +163,7 @@ class FindingsMixin:
 
     @property
     def active_(self) -> np.ndarray:
-        """Does the node take part in the answer?"""
+        """Whether each node is active."""
         return self.snapshot().active
 
     @property
@@ -171,5 +173,5 @@ class FindingsMixin:
 
     @property
     def node_labels_(self) -> np.ndarray:
-        """Cluster of each node."""
+        """Cluster of each node, -1 for nodes in none."""
         return self.snapshot().node_labels

@@ -1,4 +1,4 @@
-"""What estimators take in: finite numbers, as wide as expected, or nothing at all."""
+"""Validation of the rows that estimators learn or predict: finite numbers, as many features as expected."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,18 +7,17 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .model.file import LARGEST
-from .model.snapshot import FLOAT64, plain
+from .model.rows import FLOAT64, LARGEST, as_kernel_rows
 
-SMALL = 8192  # numbers
-_NOTED = ("n_features_in_", "feature_names_in_")  # by scikit-learn, before it has looked at the numbers
+SMALL_CELLS = 8192  # values of an array that is checked by its sum of squares
+_SET_BY_RESET = ("n_features_in_", "feature_names_in_")  # by scikit-learn, before it validates the numbers
 
 
 @contextmanager
 def all_or_nothing(estimator: Any, names: tuple[str, ...] = ()) -> Iterator[None]:
     """Leave an estimator exactly as it was when anything goes wrong inside.
 
-    With names, only these attributes: others may be changed by another thread meanwhile.
+    With names, only these attributes: another thread may change others meanwhile.
     """
     attributes = vars(estimator)
     before = {name: attributes[name] for name in names or tuple(attributes) if name in attributes}
@@ -31,39 +30,39 @@ def all_or_nothing(estimator: Any, names: tuple[str, ...] = ()) -> Iterator[None
         raise
 
 
-def rows_to_learn(estimator: Any, X: Any, *, reset: bool, as_is: bool = False) -> np.ndarray:
-    """X as a C-contiguous float64 array that can be learnt.
+def validated_rows(estimator: Any, X: Any, *, reset: bool, as_is: bool = False) -> np.ndarray:
+    """X as a C-contiguous float64 array that the estimator can learn.
 
-    With `reset`, the estimator notes the number and names of the features; otherwise they must be the
-    same as before. With `as_is`, numbers of another type or in another order are left so, which saves a
-    copy. On any error the estimator is as it was.
+    With `reset`, number and names of the features become the estimator's; otherwise they must match. With
+    `as_is`, numbers of another type or in another order stay as they are, which saves a copy. An error
+    leaves the estimator unchanged.
     """
-    with all_or_nothing(estimator, _NOTED):
-        return _checked(estimator, X, reset, as_is)
+    with all_or_nothing(estimator, _SET_BY_RESET):
+        return _validated(estimator, X, reset, as_is)
 
 
-def rows_to_predict(estimator: Any, X: Any, *, as_is: bool = False) -> np.ndarray:
-    """The same for a model that was fitted with as many features."""
+def validated_rows_to_predict(estimator: Any, X: Any, *, as_is: bool = False) -> np.ndarray:
+    """The same for rows that a fitted estimator predicts."""
     check_is_fitted(estimator)
-    return _checked(estimator, X, False, as_is)
+    return _validated(estimator, X, False, as_is)
 
 
-def _checked(estimator: Any, X: Any, reset: bool, as_is: bool) -> np.ndarray:
+def _validated(estimator: Any, X: Any, reset: bool, as_is: bool) -> np.ndarray:
     form: dict[str, Any] = {"dtype": "numeric"} if as_is else {"dtype": np.float64, "order": "C"}
     X = validate_data(estimator, X, reset=reset, **form)
     largest = max(abs(float(X.max())), abs(float(X.min())))
-    if np.isnan(largest):  # scikit-learn 1.6 does not look for NaN among long doubles
-        raise ValueError("Input X contains NaN; leave out rows with missing values, or fill them in.")
+    if np.isnan(largest):  # scikit-learn 1.6 does not check long doubles for NaN
+        raise ValueError("Input X contains NaN; drop the rows with missing values, or impute them.")
     if largest > LARGEST:
         raise ValueError(
-            f"X holds a value of magnitude {largest:.3g}, but distances can only be computed up to "
+            f"X contains a value of magnitude {largest:.3g}, but distances can only be computed up to "
             f"{LARGEST:g}; rescale the feature it is in."
         )
-    return X if as_is else plain(X)
+    return X if as_is else as_kernel_rows(X)
 
 
-def is_ready(estimator: Any, X: Any, ndim: int) -> bool:
-    """Is X what a running stream passes: a healthy array that needs no further look?"""
+def needs_no_validation(estimator: Any, X: Any, ndim: int) -> bool:
+    """Whether X is what a running stream passes: an array that kernels can take as it is."""
     return bool(
         type(X) is np.ndarray
         and X.dtype == FLOAT64
@@ -78,7 +77,8 @@ def is_ready(estimator: Any, X: Any, ndim: int) -> bool:
 
 
 def _is_moderate(X: np.ndarray) -> bool:
-    """Is every value finite and far from overflow? May be false for values that are just large."""
-    if X.size <= SMALL:  # the quickest way; for large arrays it would start threads
-        return bool(np.vdot(X, X) < LARGEST)  # false for NaN and infinities too; `dot` would warn of overflow
+    """Whether every value is finite and far from overflow; may be false for values that are just large."""
+    if X.size <= SMALL_CELLS:  # the fastest way; for large arrays it would start threads
+        # False for NaN and infinities too. `dot` would warn of overflow, `vdot` does not.
+        return bool(np.vdot(X, X) < LARGEST)
     return bool(X.min() > -LARGEST and X.max() < LARGEST)

@@ -13,17 +13,19 @@ import tracemalloc
 
 import networkx
 import numpy as np
+import pandas
 import pytest
 from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import NotFittedError
 
-import everclust.model.snapshot
+import everclust.model.predict
 from everclust import IDAT
 from everclust.core.invariants import check
 
 IRIS = load_iris().data
 DIGITS = load_digits().data
 SCALARS = ("n_clusters_", "n_nodes_", "n_active_nodes_", "interval_", "vigilance_", "n_samples_seen_")
+NAMES = ["sepal length", "sepal width", "petal length", "petal width"]
 ARRAYS = ("prototypes_", "scales_", "usage_", "active_", "edges_", "node_labels_")
 
 
@@ -102,6 +104,41 @@ def test_learning_returns_the_model():
     assert model.partial_fit(IRIS) is model
     assert model.fit(IRIS, np.zeros(150)) is model
     assert np.array_equal(model.fit_predict(IRIS), model.labels_)
+
+
+@pytest.mark.parametrize("clusters", ["components", "handover"])
+def test_rows_without_validation_are_learnt_and_predicted_alike(clusters):
+    model, trusting = IDAT(clusters=clusters), IDAT(clusters=clusters)
+    for start in range(0, len(DIGITS), 100):
+        rows = DIGITS[start : start + 100]
+        model.partial_fit(rows)
+        assert trusting._learn_rows(rows) is None
+    assert everything(trusting) == everything(model)
+    assert np.array_equal(trusting._predict_rows(DIGITS), model.predict(DIGITS))
+
+
+def test_rows_without_validation_leave_the_feature_names_alone():
+    named = pandas.DataFrame(IRIS, columns=NAMES)
+    model = IDAT().fit(named)
+    model._learn_rows(IRIS)
+    assert not hasattr(model, "labels_")
+    assert list(model.feature_names_in_) == NAMES
+    assert learnt(model) == learnt(IDAT().fit(named).partial_fit(named))
+    assert np.array_equal(model._predict_rows(IRIS), model.predict(named))
+    started = IDAT()
+    started.feature_names_in_ = np.array(NAMES, dtype=object)
+    started._learn_rows(IRIS)
+    assert list(started.feature_names_in_) == NAMES
+    assert started.n_features_in_ == 4
+    assert np.array_equal(started.predict(named), IDAT().partial_fit(named).predict(named))
+
+
+def test_a_fit_with_an_illegal_parameter_changes_nothing():
+    model = IDAT().fit(IRIS)
+    before = everything(model)
+    with pytest.raises(ValueError, match="metric is 'cosine', but it must be 'euclidean' or 'capped'"):
+        model.set_params(metric="cosine").fit(DIGITS)
+    assert everything(model.set_params(metric="euclidean")) == before
 
 
 # Labels
@@ -279,7 +316,7 @@ def test_large_inputs_give_the_same_answers_on_all_cores(monkeypatch):
     model, X = IDAT().fit(blobs(2000)), blobs(40_000, seed=1)
     expected = model.predict(X), model.score_samples(X)
     threads = set()
-    assign = everclust.model.snapshot.assign
+    assign = everclust.model.predict.assign
     together = threading.Barrier(3)
 
     def watched(*arguments):
@@ -288,9 +325,9 @@ def test_large_inputs_give_the_same_answers_on_all_cores(monkeypatch):
             together.wait(timeout=30)  # passes only when three of them are at work at once
         assign(*arguments)
 
-    monkeypatch.setattr("everclust.model.snapshot.assign", watched)
-    monkeypatch.setattr("everclust.model.snapshot._n_cores", lambda: 3)
-    monkeypatch.setattr("everclust.model.snapshot.PARALLEL_WORK", 1)
+    monkeypatch.setattr("everclust.model.predict.assign", watched)
+    monkeypatch.setattr("everclust.model.predict._n_cores", lambda: 3)
+    monkeypatch.setattr("everclust.model.predict.PARALLEL_WORK", 1)
     assert np.array_equal(model.predict(X), expected[0])
     assert len(threads) == 3
     threads.clear()
@@ -303,13 +340,13 @@ def test_work_worth_it_is_spread_over_the_cores(monkeypatch):
     model, X = IDAT().fit(blobs(2000)), blobs(1_000_000)
     pools = []
 
-    class Pool(everclust.model.snapshot.ThreadPoolExecutor):
+    class Pool(everclust.model.predict.ThreadPoolExecutor):
         def __init__(self, n_workers):
             pools.append(n_workers)
             super().__init__(n_workers)
 
-    monkeypatch.setattr("everclust.model.snapshot.ThreadPoolExecutor", Pool)
-    monkeypatch.setattr("everclust.model.snapshot._n_cores", lambda: 2)
+    monkeypatch.setattr("everclust.model.predict.ThreadPoolExecutor", Pool)
+    monkeypatch.setattr("everclust.model.predict._n_cores", lambda: 2)
     model.predict(X)
     model.predict(X[:10])
     assert pools == [2]
@@ -326,7 +363,7 @@ def test_reading_needs_little_memory_for_many_rows():
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert len(answer) == len(X)
-        assert peak - answer.nbytes < 16e6 * everclust.model.snapshot._n_cores() + 2e6 < X.nbytes
+        assert peak - answer.nbytes < 16e6 * everclust.model.predict._n_cores() + 2e6 < X.nbytes
 
 
 def test_learning_needs_no_copy_of_everything():

@@ -269,7 +269,7 @@ def test_the_error_for_huge_values_is_one_sentence():
     with pytest.raises(ValueError, match="rescale") as raised:
         IDAT().fit([[1.0, 2.0], [3.0, -4e200]])
     assert str(raised.value) == (
-        "X holds a value of magnitude 4e+200, but distances can only be computed up to 1e+140; "
+        "X contains a value of magnitude 4e+200, but distances can only be computed up to 1e+140; "
         "rescale the feature it is in."
     )
 

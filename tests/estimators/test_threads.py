@@ -87,15 +87,15 @@ def test_a_snapshot_is_of_one_moment(monkeypatch):
     for start in range(0, len(X), 500):
         now = alone.partial_fit(X[start : start + 500]).snapshot()
         moments[now.n_samples_seen] = parts_of(now)
-    model, pictures = IDAT().partial_fit(X[:500]), []
+    model, snapshots = IDAT().partial_fit(X[:500]), []
     learning = threading.Thread(target=learn_in_batches, args=(model, X[500:]))
     learning.start()
     while learning.is_alive():
-        pictures.append(model.snapshot())
+        snapshots.append(model.snapshot())
     learning.join()
-    assert pictures
-    for picture in pictures:
-        assert parts_of(picture) == moments[picture.n_samples_seen]
+    assert snapshots
+    for snapshot in snapshots:
+        assert parts_of(snapshot) == moments[snapshot.n_samples_seen]
 
 
 def test_saving_copying_and_pickling_while_learning(tmp_path):
@@ -128,7 +128,7 @@ def test_a_prediction_during_fit_waits_for_it(monkeypatch):
 
     for _ in range(3):
         model, answers = IDAT().fit(old), []
-        monkeypatch.setattr("everclust.estimators.idat.reported", slowly)
+        monkeypatch.setattr("everclust.estimators.incremental.reported", slowly)
         fitting = threading.Thread(target=model.fit, args=(new,))
         fitting.start()
         while fitting.is_alive():
@@ -139,7 +139,7 @@ def test_a_prediction_during_fit_waits_for_it(monkeypatch):
 
 
 def test_a_fit_to_another_width_cannot_mislead_a_prediction():
-    """Whoever loses the race gets an error, never an answer read beyond the end of an array."""
+    """The call that loses the race raises an error, and never reads beyond the end of an array."""
     narrow, wide = blobs(3000, 2), blobs(3000, 12)
     expected = IDAT().fit(wide).predict(wide)
     model, stop = IDAT().fit(wide), threading.Event()
@@ -202,8 +202,8 @@ def test_the_interpreter_is_free_meanwhile(method, monkeypatch):
     """One long call into the kernels: with the GIL held, the other thread would have no turn at all."""
     monkeypatch.setattr("everclust.model.learner.CHUNK_WORK", 2**40)
     monkeypatch.setattr("everclust.model.learner.CHUNK_CELLS", 2**40)
-    monkeypatch.setattr("everclust.model.snapshot.CHUNK_CELLS", 2**40)
-    monkeypatch.setattr("everclust.model.snapshot._n_cores", lambda: 1)
+    monkeypatch.setattr("everclust.model.predict.CHUNK_CELLS", 2**40)
+    monkeypatch.setattr("everclust.model.predict._n_cores", lambda: 1)
     X = blobs(300_000)
     model = IDAT().partial_fit(X[:20_000])
     turns, seconds = progress_during(lambda: getattr(model, method)(X))
@@ -211,7 +211,8 @@ def test_the_interpreter_is_free_meanwhile(method, monkeypatch):
     assert turns > 10 * seconds
 
 
-def test_two_threads_that_begin_at_once_lose_nothing():
+@pytest.mark.parametrize("method", ["partial_fit", "_learn_rows"])
+def test_two_threads_that_begin_at_once_lose_nothing(method):
     X = np.random.default_rng(0).normal(size=(400, 3))
     for _ in range(20):
         model = IDAT()
@@ -219,7 +220,7 @@ def test_two_threads_that_begin_at_once_lose_nothing():
 
         def begin(rows, model=model, barrier=barrier):
             barrier.wait()
-            model.partial_fit(rows)
+            getattr(model, method)(rows)
 
         threads = [threading.Thread(target=begin, args=(rows,)) for rows in (X[:200], X[200:])]
         for thread in threads:

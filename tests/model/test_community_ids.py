@@ -1,4 +1,4 @@
-"""Hand-over clusters get permanent ids too: at every thousandth sample, by overlap of usage."""
+"""Permanent ids of hand-over clusters: updated at every thousandth sample, by overlap of usage."""
 
 import pickle
 
@@ -14,9 +14,9 @@ from everclust.core.cluster_ids import BORN, GONE, MERGED, SPLIT
 from everclust.core.communities.levels import UPDATE_INTERVAL
 from everclust.core.handovers import handovers
 from everclust.core.layout import NO_CLUSTER
-from everclust.model.event_arrays import export_communities, restore_communities
-from everclust.model.events import Chronicle
-from everclust.model.matching import Community, as_lines, happenings, succeed
+from everclust.model.event_log import EventLog, as_records
+from everclust.model.identities import CommunityIds
+from everclust.model.matching import Community, changes, match_ids
 from oracles import valleys as valley_oracle
 
 IRIS = load_iris().data
@@ -24,18 +24,18 @@ DIGITS = load_digits().data
 
 
 def inherited(old, group, usage, next_id=10):
-    return succeed(np.array(old), np.array(group), np.array(usage), next_id)
+    return match_ids(np.array(old), np.array(group), np.array(usage), next_id)
 
 
 def communities(**sizes):
     return {int(name[1:]): Community(size, np.array([float(size)]), 0) for name, size in sizes.items()}
 
 
-def told(succession, before, after):
-    return [(kind, c, part, size) for kind, c, part, size, _ in happenings(succession, before, after)]
+def diff(matching, before, after):
+    return [(kind, c, part, size) for kind, c, part, size, _ in changes(matching, before, after)]
 
 
-# ---- Who inherits what, worked out by hand ----
+# ---- Which group inherits which id, worked out by hand ----
 
 
 def test_the_first_ids():
@@ -43,7 +43,7 @@ def test_the_first_ids():
     assert found.group_ids.tolist() == [0, 1]
     assert found.next_id == 2
     after = communities(c0=6, c1=3)
-    assert told(found, {}, after) == [(BORN, 0, 0, 6), (BORN, 1, 1, 3)]
+    assert diff(found, {}, after) == [(BORN, 0, 0, 6), (BORN, 1, 1, 3)]
 
 
 def test_nothing_changes():
@@ -51,7 +51,7 @@ def test_nothing_changes():
     assert found.group_ids.tolist() == [7, 4]
     assert found.next_id == 10
     before = communities(c4=6, c7=3)
-    assert told(found, before, before) == []
+    assert diff(found, before, before) == []
 
 
 def test_new_nodes_go_along():
@@ -63,7 +63,10 @@ def test_split():
     # Cluster 4 of nodes with 5, 2 and 1: the group with 5 keeps the id, the one with 3 is new.
     found = inherited([4, 4, 4], [1, 0, 0], [5, 2, 1])
     assert found.group_ids.tolist() == [10, 4]
-    assert told(found, communities(c4=8), communities(c4=5, c10=3)) == [(SPLIT, 4, 4, 5), (SPLIT, 4, 10, 3)]
+    assert diff(found, communities(c4=8), communities(c4=5, c10=3)) == [
+        (SPLIT, 4, 4, 5),
+        (SPLIT, 4, 10, 3),
+    ]
 
 
 def test_a_split_of_equals_leaves_the_id_with_the_lower_group():
@@ -71,14 +74,17 @@ def test_a_split_of_equals_leaves_the_id_with_the_lower_group():
 
 
 def test_what_was_shared_decides_and_not_what_is_new():
-    # Group 0 has 3 of cluster 4 and 90 of nobody; group 1 has 5 of cluster 4.
+    # Group 0 has 3 of cluster 4 and 90 of no cluster; group 1 has 5 of cluster 4.
     assert inherited([4, -1, 4], [0, 0, 1], [3, 90, 5]).group_ids.tolist() == [10, 4]
 
 
 def test_merged():
     found = inherited([4, 7, 7], [0, 0, 0], [5, 2, 1])
     assert found.group_ids.tolist() == [4]
-    assert told(found, communities(c4=5, c7=3), communities(c4=8)) == [(MERGED, 4, 4, 5), (MERGED, 4, 7, 3)]
+    assert diff(found, communities(c4=5, c7=3), communities(c4=8)) == [
+        (MERGED, 4, 4, 5),
+        (MERGED, 4, 7, 3),
+    ]
     found = inherited([4, 7, 7], [0, 0, 0], [2, 2, 1])
     assert found.group_ids.tolist() == [7]
 
@@ -88,10 +94,10 @@ def test_a_merger_of_equals_leaves_the_lower_id():
 
 
 def test_gone():
-    # No node of the base remembers cluster 9: its nodes are no more.
+    # No node of the base was in cluster 9: its nodes are evicted.
     found = inherited([4, 4], [0, 0], [5, 2])
     before = communities(c4=7, c9=3)
-    assert told(found, before, communities(c4=7)) == [(GONE, 9, 9, 3)]
+    assert diff(found, before, communities(c4=7)) == [(GONE, 9, 9, 3)]
 
 
 def test_a_part_that_merges_with_another():
@@ -99,7 +105,7 @@ def test_a_part_that_merges_with_another():
     found = inherited([4, 4, 7], [0, 1, 1], [9, 5, 3])
     assert found.group_ids.tolist() == [4, 10]
     after = communities(c4=9, c10=8)
-    assert told(found, communities(c4=14, c7=3), after) == [
+    assert diff(found, communities(c4=14, c7=3), after) == [
         (SPLIT, 4, 4, 9),
         (SPLIT, 4, 10, 5),
         (MERGED, 10, 10, 5),
@@ -113,14 +119,22 @@ def test_all_at_once_in_order():
     before = communities(c1=2, c2=8, c3=4, c4=2)
     after = communities(c2=5, c10=3, c3=6, c11=6)
     assert found.group_ids.tolist() == [2, 10, 3, 11]
-    assert [line[0] for line in told(found, before, after)] == [GONE, SPLIT, SPLIT, MERGED, MERGED, BORN]
-    lines, centres = as_lines(list(happenings(found, before, after)), 3000)
-    events = Chronicle(lines, centres).events()
+    assert [change[0] for change in diff(found, before, after)] == [
+        GONE,
+        SPLIT,
+        SPLIT,
+        MERGED,
+        MERGED,
+        BORN,
+    ]
+    log = EventLog()
+    log.add(*as_records(list(changes(found, before, after)), 3000))
+    events = log.events()
     assert list(map(str, events)) == [
-        "sample 3000: 1 is gone",
-        "sample 3000: 2 split into 2 and 10",
-        "sample 3000: 3 and 4 merged into 3",
-        "sample 3000: 11 is born",
+        "sample 3,000: 1 is gone (2 samples)",
+        "sample 3,000: 2 split into 2 and 10 (5 and 3 samples)",
+        "sample 3,000: 3 and 4 merged into 3 (4 and 2 samples)",
+        "sample 3,000: 11 is born (6 samples)",
     ]
     assert [event.sizes for event in events] == [(2,), (5, 3), (4, 2), (6,)]
     assert [event.centre for event in events] == [(2.0,), (5.0,), (6.0,), (6.0,)]
@@ -130,7 +144,7 @@ def test_all_at_once_in_order():
 def test_no_id_is_given_twice(nodes):
     old, group, usage = map(np.array, zip(*nodes, strict=True))
     group = np.unique(group, return_inverse=True)[1]
-    found = succeed(old, group, usage, 5)
+    found = match_ids(old, group, usage, 5)
     ids = found.group_ids.tolist()
     assert len(set(ids)) == len(ids) == group.max() + 1
     fresh = [c for c in ids if c >= 5]
@@ -138,22 +152,24 @@ def test_no_id_is_given_twice(nodes):
     assert {c for c in ids if c < 5} <= set(old.tolist()) - {-1}
     for r, c in enumerate(ids):
         shared = {i: usage[(group == r) & (old == i)].sum() for i in set(old.tolist()) - {-1}}
-        if c < 5:  # it keeps the id of which it has most, and nobody else has more of it who comes from there
+        if c < 5:  # it keeps the id of the cluster with which it shares the most
             assert shared[c] == max(shared.values())
             assert shared[c] > 0
 
 
 def test_communities_as_arrays():
-    before = communities(c4=6, c7=3)
-    again = restore_communities(export_communities(before, 1))
-    assert list(again) == [4, 7]
-    for c, community in before.items():
-        assert again[c][0::2] == community[0::2]
-        assert again[c].centre.tolist() == community.centre.tolist()
-    assert restore_communities(export_communities({}, 3)) == {}
+    ids, again = CommunityIds(), CommunityIds()
+    ids.communities = communities(c4=6, c7=3)
+    again.restore(ids.export(1))
+    assert list(again.communities) == [4, 7]
+    for c, community in ids.communities.items():
+        assert again.communities[c][0::2] == community[0::2]
+        assert again.communities[c].centre.tolist() == community.centre.tolist()
+    again.restore(CommunityIds().export(3))
+    assert again.communities == {}
 
 
-# ---- When it is decided ----
+# ---- Updates at every thousandth sample ----
 
 
 def stream(n=4200):
@@ -167,7 +183,7 @@ def stream(n=4200):
 X = stream()
 
 
-def test_it_is_decided_at_every_thousandth_sample():
+def test_ids_are_updated_at_every_thousandth_sample():
     model = IDAT(clusters="handover").partial_fit(X)
     events = model.events()
     assert events
@@ -187,7 +203,7 @@ def test_batches_do_not_matter(size):
     assert np.array_equal(cut.predict(X), whole.predict(X))
 
 
-def test_asking_in_between_decides_nothing():
+def test_reading_in_between_updates_nothing():
     quiet, asked = IDAT(clusters="handover"), IDAT(clusters="handover")
     for start in range(0, len(X), 150):
         quiet.partial_fit(X[start : start + 150])
@@ -197,8 +213,8 @@ def test_asking_in_between_decides_nothing():
     assert np.array_equal(quiet.node_labels_, asked.node_labels_)
 
 
-def test_in_between_the_present_read_out_is_carried_over():
-    """The ids are those that the nodes had when it was last decided, as `succeed` passes them on."""
+def test_in_between_the_present_clusters_are_matched_with_the_latest_ids():
+    """The ids are those that `match_ids` gives, from those of the nodes at the latest update."""
     model = IDAT(clusters="handover").partial_fit(X[:3000])
     decided = model.node_labels_.copy()
     state = model._learner.state
@@ -210,7 +226,7 @@ def test_in_between_the_present_read_out_is_carried_over():
     now = model.snapshot()
     base = np.flatnonzero(model.usage_ > 1)
     group = np.unique(now.group[base], return_inverse=True)[1]
-    found = succeed(before[base], group, model.usage_[base], model._learner.scalar("next_community"))
+    found = match_ids(before[base], group, model.usage_[base], model._learner.scalar("next_community"))
     assert np.array_equal(now.node_labels[base], found.group_ids[group])
     assert (now.node_labels[model.usage_ == 1] == -1).all()
     known = set(before.tolist())
@@ -228,7 +244,7 @@ def test_learning_is_the_same_in_both_modes():
         assert np.array_equal(ours[1][name], theirs[1][name]), name
     # Either is read out the same, but for the last answer, which only one of them has.
     handover._learner.state.node["community"][:] = NO_CLUSTER
-    handover._learner._picture.clear()
+    handover._learner._snapshots.clear()
     ours, theirs = plain.set_params(clusters="handover").snapshot(), handover.snapshot()
     assert np.array_equal(ours.group, theirs.group)
 
@@ -254,7 +270,7 @@ def test_the_nearest_nodes_vote_on_predictions():
     np.testing.assert_allclose(model.score_samples(X[:1000]), similarity, rtol=1e-12)
 
 
-def test_fit_decides_at_its_end_and_numbers_from_0():
+def test_fit_updates_ids_at_its_end_and_numbers_from_0():
     model = IDAT(clusters="handover").fit(X[:2300])
     assert np.array_equal(np.unique(model.labels_), np.arange(model.labels_.max() + 1))
     assert set(model.node_labels_.tolist()) - {-1} == set(range(model.n_clusters_))
@@ -271,7 +287,7 @@ def test_fit_decides_at_its_end_and_numbers_from_0():
 
 
 def test_ids_are_never_used_again():
-    """From decision to decision, what ends is never seen again."""
+    """From update to update, an id that has ended is never seen again."""
     model, living, ended = IDAT(clusters="handover", max_nodes=40), set(), set()
     for start in range(0, 4000, 1000):
         model.partial_fit(X[start : start + 1000])
@@ -320,7 +336,7 @@ def test_hand_overs_of_nodes_that_go_are_forgotten():
     assert arrays["handover"][:, :2].max() < model.n_nodes_
 
 
-def test_listeners_are_told_of_hand_over_clusters():
+def test_listeners_are_notified_of_hand_over_clusters():
     heard = []
     model = IDAT(clusters="handover").on_event(heard.append)
     for start in range(0, len(X), 300):

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import threading
 from collections import Counter
 
 import numpy as np
@@ -14,7 +15,7 @@ from sklearn.datasets import load_digits, load_iris
 import everclust
 import everclust.core.cluster_ids
 import everclust.core.topology
-import everclust.model.events
+import everclust.model.event_log
 from everclust import IDAT
 from everclust.core.eviction import evict
 from everclust.core.growth import grow
@@ -24,7 +25,7 @@ from everclust.core.readout import cluster_ids, components
 from everclust.core.serialise import export, restore
 from everclust.core.state import new_state, scalars_of
 from everclust.core.variants import CAPPED, PRINTED_EVIDENCE, PUBLISHED
-from everclust.model.events import Chronicle
+from everclust.model.event_log import EventLog
 from oracles.identity import Identities, Node
 from support.jit_mode import PLAIN
 from support.streams import TEXTURES, blobs, outliers, restored, some_model, tasks
@@ -38,7 +39,7 @@ READINGS = [PUBLISHED, PUBLISHED, CAPPED, PRINTED_EVIDENCE]
 # ---- Lock-step with the rules ----
 
 
-def look_at(state):
+def nodes_of(state):
     """The nodes of a state by birth."""
     n_nodes = scalars_of(state).n_nodes
     node, component = state.node[:n_nodes], components(state)
@@ -58,25 +59,25 @@ def ids_by_birth(state):
     return {birth: c for birth, c in zip(births, cluster_ids(state).tolist(), strict=True) if c >= 0}
 
 
-def read_lines(state, chronicle):
-    """Take down what the core has written, as a learner does."""
+def read_records(state, log):
+    """Move the events that the core has buffered to the log, as a learner does."""
     clock = scalars_of(state)
-    chronicle.add(state.event[: clock.n_events].copy(), state.event_centre[: clock.n_event_centres].copy())
+    log.add(state.event[: clock.n_events].copy(), state.event_centre[: clock.n_event_centres].copy())
     clock.n_events = clock.n_event_centres = 0
 
 
 def lockstep(X, state, reading, max_nodes=2**62):
-    """Learn X with ids decided by both; the bound on nodes is kept one node at a time."""
-    rules, chronicle = Identities(ids_by_birth(state)), Chronicle()
+    """Learn X and update the ids in both; surplus nodes are evicted one at a time."""
+    rules, log = Identities(ids_by_birth(state)), EventLog()
     rules.next_id = int(scalars_of(state).next_cluster)
-    rules.nodes = look_at(state)
+    rules.nodes = nodes_of(state)
     for i in range(len(X)):
         state = learn(state, X[i : i + 1], reading)
-        compare(state, rules, chronicle)
+        compare(state, rules, log)
         while scalars_of(state).n_nodes > max_nodes:
             state = evict_one(state)
-            compare(state, rules, chronicle)
-    return state, rules, chronicle
+            compare(state, rules, log)
+    return state, rules, log
 
 
 def evict_one(state):
@@ -88,21 +89,21 @@ def evict_one(state):
     return state
 
 
-def compare(state, rules, chronicle):
+def compare(state, rules, log):
     check(state)
-    rules.look(int(scalars_of(state).n_seen), look_at(state))
-    read_lines(state, chronicle)
+    rules.update(int(scalars_of(state).n_seen), nodes_of(state))
+    read_records(state, log)
     assert ids_by_birth(state) == rules.id_of
     assert scalars_of(state).next_cluster == rules.next_id
 
 
-def assert_told(events, told):
-    """Twice as much may happen at one sample, when a node goes: then the order is gone before split."""
-    order = {kind: i for i, kind in enumerate(everclust.model.events.KINDS.values())}
-    told = sorted(told, key=lambda event: (event.sample, order[event.kind]))
-    assert [event[:2] for event in events] == [event[:2] for event in told]
+def assert_events(events, expected_events):
+    """A sample and an eviction after it may both cause events: they are ordered by kind all the same."""
+    order = {kind: i for i, kind in enumerate(everclust.model.event_log.KINDS.values())}
+    expected_events = sorted(expected_events, key=lambda event: (event.sample, order[event.kind]))
+    assert [event[:2] for event in events] == [event[:2] for event in expected_events]
     key = lambda event: (event.sample, order[event.kind], event.before, event.after)  # noqa: E731
-    for event, expected in zip(sorted(events, key=key), sorted(told, key=key), strict=True):
+    for event, expected in zip(sorted(events, key=key), sorted(expected_events, key=key), strict=True):
         assert event[:5] == expected[:5]
         np.testing.assert_allclose(event.centre, expected.centre, rtol=1e-9, atol=1e-9)
 
@@ -116,8 +117,8 @@ def assert_told(events, told):
 )
 def test_streams(texture, seed, n, d, reading):
     X = texture(np.random.default_rng(seed), n, d)
-    _, rules, chronicle = lockstep(X, new_state(d, reading), reading)
-    assert_told(chronicle.events(), rules.told)
+    _, rules, log = lockstep(X, new_state(d, reading), reading)
+    assert_events(log.events(), rules.events)
 
 
 @given(
@@ -128,10 +129,10 @@ def test_streams(texture, seed, n, d, reading):
 )
 def test_streams_with_few_nodes(texture, seed, n, max_nodes):
     X = texture(np.random.default_rng(seed), n, 2)
-    state, rules, chronicle = lockstep(X, new_state(2), PUBLISHED, max_nodes)
-    assert_told(chronicle.events(), rules.told)
+    state, rules, log = lockstep(X, new_state(2), PUBLISHED, max_nodes)
+    assert_events(log.events(), rules.events)
     bounded = IDAT(max_nodes=max_nodes).partial_fit(X)
-    assert bounded.events() == chronicle.events()
+    assert bounded.events() == log.events()
     same_parts(export(bounded._learner.state), export(state))
 
 
@@ -148,8 +149,8 @@ def test_from_any_model(seed, d, max_nodes):
     slow = some_model(rng, d, PUBLISHED)
     X = slow.prototype[rng.integers(len(slow.usage))] + rng.normal(size=(12, d))
     state = restored(slow)
-    _, rules, chronicle = lockstep(X, state, PUBLISHED, max_nodes)
-    assert_told(chronicle.events(), rules.told)
+    _, rules, log = lockstep(X, state, PUBLISHED, max_nodes)
+    assert_events(log.events(), rules.events)
 
 
 def test_everything_happens_in_what_is_drawn():
@@ -160,9 +161,9 @@ def test_everything_happens_in_what_is_drawn():
         slow = some_model(rng, 2, PUBLISHED)
         X = slow.prototype[rng.integers(len(slow.usage))] + rng.normal(size=(12, 2))
         _, rules, _ = lockstep(X, restored(slow), PUBLISHED, 6 if seed % 2 else 2**62)
-        seen.update(event.kind for event in rules.told)
-        seen["tie"] += any(len(set(event.sizes)) < len(event.sizes) for event in rules.told)
-        seen["at once"] += len(rules.told) > len({event.sample for event in rules.told})
+        seen.update(event.kind for event in rules.events)
+        seen["tie"] += any(len(set(event.sizes)) < len(event.sizes) for event in rules.events)
+        seen["at once"] += len(rules.events) > len({event.sample for event in rules.events})
     expected = ["gone", "split", "merged", "born", "at once"] + ["tie"] * (not PLAIN)
     assert all(seen[name] for name in expected), seen
 
@@ -237,11 +238,11 @@ def test_stopping_in_any_model_does_not_matter(seed, d):
     slow = some_model(rng, d, PUBLISHED)
     X = slow.prototype[rng.integers(len(slow.usage))] + rng.normal(size=(12, d))
     whole, stopped = restored(slow), restored(slow)
-    logs = Chronicle(), Chronicle()
+    logs = EventLog(), EventLog()
     for i in range(len(X)):
         whole, stopped = learn(whole, X[i : i + 1]), learn(stopped, X[i : i + 1])
         for state, log in zip((whole, stopped), logs, strict=True):
-            read_lines(state, log)
+            read_records(state, log)
         same_parts(export(whole), export(stopped))
         stopped = restore(*export(stopped))
     assert logs[0].events() == logs[1].events()
@@ -253,13 +254,13 @@ def test_stopping_in_any_model_does_not_matter(seed, d):
 @pytest.mark.parametrize("texture", [blobs, tasks, outliers])
 @pytest.mark.parametrize("max_nodes", [None, 15])
 def test_ids_are_never_used_again(texture, max_nodes):
-    """Told once as new, known until it is told that it ends, and never seen after that."""
+    """One event creates an id, one ends it, and after that it is never seen again."""
     X = texture(np.random.default_rng(3), 150 if PLAIN else 1500, 2)
-    model, living, ended, n_told = IDAT(max_nodes=max_nodes), set(), set(), 0
+    model, living, ended, n_events = IDAT(max_nodes=max_nodes), set(), set(), 0
     for x in X:
         model.learn_one(x)
         events = model.events(since=model.n_samples_seen_ - 1)
-        n_told += len(events)
+        n_events += len(events)
         for event in events:
             new = set(event.after) - set(event.before)
             over = set(event.before) - set(event.after)
@@ -271,7 +272,7 @@ def test_ids_are_never_used_again(texture, max_nodes):
         assert set(labels.tolist()) == living
         assert not ended & set(labels.tolist())
     assert ended
-    assert n_told == len(model.events())
+    assert n_events == len(model.events())
 
 
 def test_events_since_a_sample():
@@ -298,31 +299,31 @@ def test_sizes_and_centres_are_those_of_the_moment():
 
 
 def test_what_is_remembered_is_bounded_whatever_the_batches(monkeypatch):
-    monkeypatch.setattr(everclust.model.events, "MOST_LINES", 20)
+    monkeypatch.setattr(everclust.model.event_log, "MOST_RECORDS", 20)
     X = outliers(np.random.default_rng(5), 200 if PLAIN else 2000, 2)
     whole, cut, asked = IDAT().partial_fit(X), IDAT(), IDAT()
     for start in range(0, len(X), 7):
         cut.partial_fit(X[start : start + 7])
         asked.partial_fit(X[start : start + 7]).events()
     assert whole.events() == cut.events() == asked.events()
-    n_events = len(whole._learner.export()[1]["event"])
-    assert 20 <= n_events < 40
-    assert len(cut._learner._chronicle[False]._pages) == 1
+    n_records = len(whole._learner.export()[1]["event"])
+    assert 20 <= n_records < 40
+    assert len(cut._learner.ids["components"].log._chunks) == 1
     monkeypatch.undo()
     everything = IDAT().partial_fit(X).events()
     assert len(everything) > len(whole.events())
     assert everything[-len(whole.events()) :] == whole.events()
 
 
-def test_memory_stays_bounded_when_nobody_asks(monkeypatch):
-    monkeypatch.setattr(everclust.model.events, "MOST_LINES", 20)
+def test_memory_stays_bounded_without_a_call_of_events(monkeypatch):
+    monkeypatch.setattr(everclust.model.event_log, "MOST_RECORDS", 20)
     model = IDAT()
     for x in outliers(np.random.default_rng(5), 200 if PLAIN else 2000, 2):
         model.learn_one(x)
-        chronicle = model._learner._chronicle[False]
-        n_events = sum(len(lines) for lines, _ in chronicle._pages)
-        assert n_events < 80
-        assert n_events == chronicle._n_lines  # kept as a running sum: nothing is counted anew at every event
+        log = model._learner.ids["components"].log
+        n_records = sum(len(records) for records, _ in log._chunks)
+        assert n_records < 80
+        assert n_records == log._n_records  # a running sum: nothing is counted anew at every event
 
 
 # ---- While no node is active, and again ----
@@ -349,16 +350,16 @@ def test_while_no_node_is_active_there_is_one_provisional_cluster():
 def test_a_node_that_comes_back_starts_a_new_cluster(model, compiled):
     """Its cluster was gone, and what is gone stays gone."""
     state = model([[0], [1], [9]], usage=[5, 5, 5], active=[1, 0, 0], cluster=[3, -1, -1], next_cluster=7)
-    rules, log = Identities(ids_by_birth(state)), Chronicle()
+    rules, log = Identities(ids_by_birth(state)), EventLog()
     assert rules.id_of == {0: 3}
-    rules.next_id, rules.nodes = 7, look_at(state)
+    rules.next_id, rules.nodes = 7, nodes_of(state)
     state.node["active"][0] = False
     scalars_of(state).n_active -= 1
     scalars_of(state).change = everclust.core.topology.ANYTHING
     compiled(everclust.core.cluster_ids.recognise)(state)
     compiled(everclust.core.topology.activate)(state, 0)
     compiled(everclust.core.cluster_ids.recognise)(state)
-    read_lines(state, log)
+    read_records(state, log)
     assert [event.kind for event in log.events()] == ["gone", "born"]
     assert ids_by_birth(state) == {0: 7}
 
@@ -412,17 +413,17 @@ def test_keeper_of_an_event_comes_first():
             assert event.sizes[0] == max(event.sizes)
 
 
-# ---- Being told ----
+# ---- Listeners ----
 
 
-def test_listeners_are_told_in_order():
+def test_listeners_are_notified_in_order():
     heard, also = [], []
     model = IDAT().on_event(heard.append).on_event(lambda event: also.append((len(heard), event)))
     for start in range(0, 400, 50):
         model.partial_fit(DIGITS[start : start + 50])
         assert heard == model.events()
     assert heard
-    # Every event is told to all, the one who asked first first.
+    # Every listener gets every event, the one that was added first first.
     assert also == [(i + 1, event) for i, event in enumerate(heard)]
 
 
@@ -445,7 +446,7 @@ def test_listeners_stay_with_their_model(tmp_path):
 
 
 def test_a_listener_may_ask_the_model():
-    """Nothing is locked while it is being told."""
+    """Nothing is locked while listeners are notified."""
     labels = []
     model = IDAT()
     model.on_event(lambda event: labels.append(model.predict(DIGITS[:1])[0]))
@@ -453,16 +454,27 @@ def test_a_listener_may_ask_the_model():
     assert len(labels) == len(model.events())
 
 
-# ---- Lines of one event ----
+def test_a_listener_may_start_another_model():
+    """Also during the first batch, which starts its own."""
+    other, model = IDAT(), IDAT()
+    model.on_event(lambda event: other.partial_fit(DIGITS[:5]))
+    learning = threading.Thread(target=model.partial_fit, args=(DIGITS[:200],), daemon=True)
+    learning.start()
+    learning.join(timeout=60)
+    assert not learning.is_alive()
+    assert other.n_samples_seen_ == 5 * len(model.events())
+
+
+# ---- Records of one event ----
 
 
 def test_a_cluster_may_be_split_twice_by_one_sample():
-    """Once by maintenance and once because a node goes: two events, told one after the other."""
-    lines = np.zeros(4, everclust.core.cluster_ids.EVENT)
+    """Once by maintenance and once because a node is evicted: two events, one after the other."""
+    records, log = np.zeros(4, everclust.core.cluster_ids.EVENT), EventLog()
     for row, (part, size, centre) in enumerate([(5, 9, 0), (101, 2, 0), (5, 6, 1), (102, 3, 1)]):
-        lines[row] = (70, everclust.core.cluster_ids.SPLIT, 5, part, size, centre)
-    told = Chronicle(lines, np.array([[1.0], [2.0]])).events()
-    assert [event[2:] for event in told] == [
+        records[row] = (70, everclust.core.cluster_ids.SPLIT, 5, part, size, centre)
+    log.add(records, np.array([[1.0], [2.0]]))
+    assert [event[2:] for event in log.events()] == [
         ((5,), (5, 101), (9, 2), (1.0,)),
         ((5,), (5, 102), (6, 3), (2.0,)),
     ]

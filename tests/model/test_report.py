@@ -9,10 +9,15 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
 from everclust import IDAT
+from everclust.model.clusters import read_components
 from everclust.model.report import cluster_profile, cluster_report
 from everclust.model.snapshot import take_snapshot
 
 FRAME = load_iris(as_frame=True).data
+
+
+def snapshot_of(state):
+    return take_snapshot(state, read_components(state))
 
 
 @pytest.fixture
@@ -32,7 +37,7 @@ def snapshot(model):
     )
     state.mean = [2, 2]
     state.square_sum = [80, 0]  # variances of 4 and 0
-    return take_snapshot(state)
+    return snapshot_of(state)
 
 
 def test_report(snapshot):
@@ -62,7 +67,7 @@ def test_profile(snapshot):
 
 def test_spread_is_measured_in_the_metric(model):
     state = model([[0, 0], [0, 8], [9, 9]], usage=[2, 2, 1], weight=[1, 0.25], n_seen=9)
-    report = cluster_report(take_snapshot(state)._replace(usage=np.array([2, 2, 0])))
+    report = cluster_report(snapshot_of(state)._replace(usage=np.array([2, 2, 0])))
     # Around (0, 4): 16 · ¼ for both; the third weighs nothing.
     assert report["spread"].tolist() == pytest.approx([2])
 
@@ -70,7 +75,7 @@ def test_spread_is_measured_in_the_metric(model):
 def test_only_the_farthest_features_are_named(model):
     state = model([[1, -5, 3, 0], [1, -5, 3, 0], [1, -5, 3, 0]], n_seen=5)
     state.square_sum = 4
-    assert cluster_report(take_snapshot(state))["differs_by"].tolist() == ["x1 -5.0, x2 +3.0, x0 +1.0"]
+    assert cluster_report(snapshot_of(state))["differs_by"].tolist() == ["x1 -5.0, x2 +3.0, x0 +1.0"]
 
 
 def test_while_no_node_is_active_there_is_one_row():

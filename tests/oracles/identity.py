@@ -1,8 +1,8 @@
-"""Which cluster is which, in slow, plain Python: what the permanent ids of the core are compared with.
+"""Permanent ids and events of clusters in slow, plain Python, which those of the core are compared with.
 
-It looks at a model before and after something has happened, knows nothing of how the core remembers, and
-applies the rules one after the other. Nodes go by keys that rise in the order in which they were born.
-Nothing is imported from everclust, so a slip in one is not a slip in both.
+It sees a model before and after a change, knows nothing of how the core stores ids, and applies the rules
+one after the other. Nodes have keys that rise in the order in which they were created. Nothing is imported
+from everclust, so that both cannot share a mistake.
 """
 
 from typing import NamedTuple
@@ -21,8 +21,8 @@ class Node(NamedTuple):
     position: tuple[float, ...]
 
 
-class Told(NamedTuple):
-    """An event; the centre is compared up to rounding, the rest exactly."""
+class Expected(NamedTuple):
+    """An expected event; its centre is compared up to rounding, the rest exactly."""
 
     sample: int
     kind: str
@@ -43,36 +43,36 @@ Nodes = dict[int, Node]
 
 
 class Identities:
-    """The id of every active node, and what has happened so far."""
+    """The id of every active node, and the events so far."""
 
     def __init__(self, ids: dict[int, int] | None = None) -> None:
         self.id_of = dict(ids or {})  # of active nodes
         self.next_id = max(self.id_of.values(), default=-1) + 1
-        self.told: list[Told] = []
+        self.events: list[Expected] = []
         self.nodes: Nodes = {}
 
-    def look(self, sample: int, nodes: Nodes) -> None:
-        """See the model after something has happened at that sample."""
-        known = self.nodes | nodes  # a node that is no more is as it was
-        told = self.gone(sample, known, nodes)
+    def update(self, sample: int, nodes: Nodes) -> None:
+        """Compare the nodes after a sample with those before it."""
+        known = self.nodes | nodes  # an evicted node counts as it was before
+        events = self.gone(sample, known, nodes)
         parts = self.parts(nodes)
-        part_id = self.share_out(sample, parts, nodes, told)
-        self.id_of = self.come_together(sample, part_id, nodes, told)
-        self.bear(sample, nodes, told)
-        self.told += sorted(
-            told, key=lambda event: (KINDS.index(event.kind), (event.before + event.after)[0])
+        part_id = self.split(sample, parts, nodes, events)
+        self.id_of = self.merge(sample, part_id, nodes, events)
+        self.create(sample, nodes, events)
+        self.events += sorted(
+            events, key=lambda event: (KINDS.index(event.kind), (event.before + event.after)[0])
         )
         self.nodes = nodes
 
-    def gone(self, sample: int, known: Nodes, nodes: Nodes) -> list[Told]:
-        """A cluster whose last active node has retired is gone."""
+    def gone(self, sample: int, known: Nodes, nodes: Nodes) -> list[Expected]:
+        """A cluster without an active node is gone."""
         still = {c for k, c in self.id_of.items() if k in nodes and nodes[k].active}
-        told = []
+        events = []
         for c in sorted(set(self.id_of.values()) - still):
             former = [k for k in self.id_of if self.id_of[k] == c]
             size = sum(known[k].usage for k in former)
-            told.append(Told(sample, "gone", (c,), (), (size,), centre(former, known)))
-        return told
+            events.append(Expected(sample, "gone", (c,), (), (size,), centre(former, known)))
+        return events
 
     def parts(self, nodes: Nodes) -> dict[int, list[Part]]:
         """By id, the parts of each cluster, the one with the oldest node first."""
@@ -85,10 +85,10 @@ class Identities:
             parts.setdefault(c, []).append(Part(tuple(ks), sum(nodes[k].usage for k in ks)))
         return parts
 
-    def share_out(
-        self, sample: int, parts: dict[int, list[Part]], nodes: Nodes, told: list[Told]
+    def split(
+        self, sample: int, parts: dict[int, list[Part]], nodes: Nodes, events: list[Expected]
     ) -> dict[Part, int]:
-        """The largest part keeps the id, the oldest on ties; the others are given new ones."""
+        """The largest part of a cluster keeps its id, the oldest on ties; the others get new ids."""
         part_id = {}
         for c, of_cluster in parts.items():
             keeper = largest(of_cluster)
@@ -100,37 +100,39 @@ class Identities:
                 rest = [part for part in of_cluster if part != keeper]
                 after = (c, *(part_id[part] for part in rest))
                 sizes = (keeper.size, *(part.size for part in rest))
-                told.append(Told(sample, "split", (c,), after, sizes, now_around(keeper, nodes)))
+                events.append(Expected(sample, "split", (c,), after, sizes, present_centre(keeper, nodes)))
         return part_id
 
-    def come_together(
-        self, sample: int, part_id: dict[Part, int], nodes: Nodes, told: list[Told]
+    def merge(
+        self, sample: int, part_id: dict[Part, int], nodes: Nodes, events: list[Expected]
     ) -> dict[int, int]:
-        """In every component the largest part gives its id to all, the oldest on ties."""
+        """The largest part of a component gives it its id, the oldest on ties."""
         at: dict[int, list[Part]] = {}
         for part in sorted(part_id, key=lambda part: part.nodes[0]):
             at.setdefault(nodes[part.nodes[0]].component, []).append(part)
         id_of = {}
         for component, here in at.items():
             giver = largest(here)
-            for k in together(component, nodes):
+            for k in active_nodes(component, nodes):
                 id_of[k] = part_id[giver]
             if len(here) > 1:
                 rest = sorted((part for part in here if part != giver), key=lambda part: part_id[part])
                 before = (part_id[giver], *(part_id[part] for part in rest))
                 sizes = (giver.size, *(part.size for part in rest))
-                told.append(Told(sample, "merged", before, before[:1], sizes, now_around(giver, nodes)))
+                events.append(
+                    Expected(sample, "merged", before, before[:1], sizes, present_centre(giver, nodes))
+                )
         return id_of
 
-    def bear(self, sample: int, nodes: Nodes, told: list[Told]) -> None:
-        """Active nodes of a component where there was no cluster are a new one."""
+    def create(self, sample: int, nodes: Nodes, events: list[Expected]) -> None:
+        """Active nodes of a component without a cluster are a new one."""
         for k in sorted(nodes):
             if nodes[k].active and k not in self.id_of:
-                members = together(nodes[k].component, nodes)
+                members = active_nodes(nodes[k].component, nodes)
                 c = self.new_id()
                 self.id_of |= dict.fromkeys(members, c)
                 size = sum(nodes[j].usage for j in members)
-                told.append(Told(sample, "born", (), (c,), (size,), centre(members, nodes)))
+                events.append(Expected(sample, "born", (), (c,), (size,), centre(members, nodes)))
 
     def new_id(self) -> int:
         self.next_id += 1
@@ -138,21 +140,21 @@ class Identities:
 
 
 def largest(parts: list[Part]) -> Part:
-    """The one with the most usage; of equals the first."""
+    """The part with the most usage; of equals the first."""
     return max(parts, key=lambda part: part.size)
 
 
-def together(component: int, nodes: Nodes) -> list[int]:
-    """The active nodes of a component."""
+def active_nodes(component: int, nodes: Nodes) -> list[int]:
+    """Active nodes of a component."""
     return [k for k in sorted(nodes) if nodes[k].active and nodes[k].component == component]
 
 
-def now_around(part: Part, nodes: Nodes) -> np.ndarray:
-    """Centre of the cluster that a part is in now."""
-    return centre(together(nodes[part.nodes[0]].component, nodes), nodes)
+def present_centre(part: Part, nodes: Nodes) -> np.ndarray:
+    """Centre of the cluster that a part is now in."""
+    return centre(active_nodes(nodes[part.nodes[0]].component, nodes), nodes)
 
 
 def centre(members: list[int], nodes: Nodes) -> np.ndarray:
-    """Mean position, by usage."""
+    """Usage-weighted mean position."""
     usage = np.array([nodes[k].usage for k in members], float)
     return usage @ np.array([nodes[k].position for k in members]) / usage.sum()

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..model.file import LARGEST
+from ..model.rows import LARGEST
 
 
 class Bounds(NamedTuple):

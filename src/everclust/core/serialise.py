@@ -155,8 +155,13 @@ def restore_ids(state, cluster, since):  # INOUT slot, scalars
     scalars.n_event_centres = 0
 
 
-def examine(scalars: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
-    """Raise ValueError when these cannot be the parts of a model: nothing is allocated beyond their size."""
+def examine(scalars: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> State:
+    """`restore` for parts that come from outside: raises ValueError when they cannot be those of a model.
+
+    Nothing is allocated beyond their size before they are checked.
+    """
+    if arrays["prototype"].ndim != 2:
+        raise ValueError("wrong shape or dtype of array 'prototype'")
     n_nodes, n_features = arrays["prototype"].shape
     n_window = len(arrays["window"])
     shapes = dict.fromkeys((*NODE_FIELDS, "cluster", "since"), (n_nodes,)) | {
@@ -171,22 +176,27 @@ def examine(scalars: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Non
     }
     wrong = [name for name, shape in shapes.items() if arrays[name].shape != shape]
     wrong += [name for name, kind in KINDS.items() if arrays[name].dtype.kind != kind]
-    if wrong or n_features == 0 or n_nodes == 0:
-        raise ValueError(f"its arrays do not fit together ({', '.join(wrong) or 'there is no node'})")
-    if not all(np.isfinite(array).all() for array in arrays.values()):
-        raise ValueError("it holds numbers that are not finite")
-    if not all(_in_order(arrays[name][:, :2], n_nodes) for name in ("evidence", "edge", "handover")):
-        raise ValueError("its graph names nodes that it does not have, or a pair twice")
+    if wrong:
+        raise ValueError(f"wrong shape or dtype of array {', '.join(map(repr, wrong))}")
+    if n_nodes == 0 or n_features == 0:
+        raise ValueError(f"model without {'features' if n_nodes else 'nodes'}")
+    wrong = [name for name, array in arrays.items() if not np.isfinite(array).all()]
+    if wrong:
+        raise ValueError(f"non-finite value in array {', '.join(map(repr, wrong))}")
+    for name in ("evidence", "edge", "handover"):
+        if not _in_order(arrays[name][:, :2], n_nodes):
+            raise ValueError(f"array {name!r} has a pair of unknown nodes, a pair i >= j or a repeated pair")
     evident = set(map(tuple, arrays["evidence"][:, :2].tolist()))
     if not evident.issuperset(map(tuple, arrays["edge"].tolist())):
-        raise ValueError("it holds an edge without evidence")
+        raise ValueError("edge without evidence")
     if not n_window // 2 <= scalars["interval"] <= max(2, n_window):
-        raise ValueError(f"its interval of {scalars['interval']} does not go with {n_window} recent samples")
+        raise ValueError(f"interval {scalars['interval']} does not match a window of {n_window} samples")
     state = restore(scalars, arrays)
     check(state)
     known = arrays["cluster"] != NO_CLUSTER
     if not np.array_equal(cluster_ids(state)[known], arrays["cluster"][known]):
-        raise ValueError("its cluster ids do not go with its edges")
+        raise ValueError("cluster ids contradict the edges")
+    return state
 
 
 def _in_order(pairs: np.ndarray, n_nodes: int) -> bool:

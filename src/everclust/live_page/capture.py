@@ -10,7 +10,8 @@ import numpy as np
 from ..core.state import State, scalars_of
 from ..estimators.idat import IDAT
 from ..model.events import Event
-from ..model.snapshot import Snapshot, labels
+from ..model.predict import labels
+from ..model.snapshot import Snapshot
 
 MAX_SAMPLES = 120  # of the newest ones, shown as dots
 

@@ -108,8 +108,7 @@ class Watcher:
                 self._publish(capture_model(self.model, before.n_samples_seen if before is not None else 0))
 
     def _has_changed(self, before: Snapshot) -> bool:
-        is_handover = self.model.clusters == "handover"
-        return self.model.n_samples_seen_ != before.n_samples_seen or is_handover != before.handover
+        return (self.model.n_samples_seen_, self.model.clusters) != (before.n_samples_seen, before.clusters)
 
     def _publish(self, capture: Capture) -> None:
         now = capture.snapshot

@@ -1,4 +1,4 @@
-"""A state, the lock that guards it, its clusters' identities, and the latest picture of it."""
+"""A state, the lock that guards it, the identities of its clusters, and the latest snapshots of it."""
 
 from __future__ import annotations
 
@@ -7,52 +7,59 @@ from typing import Any
 
 import numpy as np
 
-from ..core.communities.levels import UPDATE_INTERVAL
-from ..core.communities.linked_nodes import base_nodes, links_of
-from ..core.communities.valleys import base_labels
-from ..core.layout import NO_CLUSTER
 from ..core.learn import learn
 from ..core.serialise import Arrays, export, restore
-from ..core.state import State, copy, scalar, scalars_of
+from ..core.state import State, copy, scalar
 from ..core.variants import PUBLISHED, Variant
-from .event_arrays import (
-    LOGS,
-    export_chronicle,
-    export_communities,
-    restore_chronicle,
-    restore_communities,
-)
-from .events import Chronicle, Event
-from .matching import Community, as_lines, happenings, succeed
-from .snapshot import CHUNK_CELLS, Snapshot, plain, take_snapshot
+from .clusters import COMPONENTS, HANDOVER
+from .events import Event
+from .identities import CommunityIds, ComponentIds
+from .predict import labels
+from .rows import CHUNK_CELLS, as_kernel_rows
+from .snapshot import Snapshot, take_snapshot
 
-CHUNK_WORK = 2**26  # cells × nodes between two looks at the keyboard: some tens of milliseconds
+CHUNK_WORK = 2**26  # cells × nodes between two checks for Ctrl-C: some tens of milliseconds
 
 
 class Learner:
-    """Threads may share it: whoever reads sees the model before or after a batch, never in between."""
+    """A model that threads may share: a reader sees it before or after a batch, never in between.
 
-    def __init__(self, state: State, variant: Variant = PUBLISHED) -> None:
+    Parameters
+    ----------
+    state : State
+    variant : Variant
+    history : dict of str to ndarray, optional
+        Ids and events, as `export` wrote them.
+    """
+
+    def __init__(self, state: State, variant: Variant = PUBLISHED, history: Arrays | None = None) -> None:
         self.state = state
         self.variant = variant
-        self.choice: tuple[Any, ...] | None = None  # parameters it last learnt with
+        self.parameters: tuple[Any, ...] | None = None  # of the estimator, when it last learnt
         self.lock = threading.RLock()
-        self.communities: dict[int, Community] = {}  # when it was last decided about them
-        # For components (False) and communities (True):
-        self._chronicle = {False: Chronicle(), True: Chronicle()}
-        self._picture: dict[bool, Snapshot] = {}
+        self._components, self._communities = ComponentIds(), CommunityIds()
+        self.ids: dict[str, ComponentIds | CommunityIds] = {
+            COMPONENTS: self._components,
+            HANDOVER: self._communities,
+        }
+        self._snapshots: dict[str, Snapshot] = {}
+        if history is not None:
+            for ids in self.ids.values():
+                ids.restore(history)
 
-    def learn(self, X: np.ndarray, handover: bool = False) -> None:
-        """Learn all rows. Ctrl-C leaves what was learnt until then.
+    def learn(self, X: np.ndarray, clusters: str = COMPONENTS) -> None:
+        """Learn all rows. After Ctrl-C, the model has learnt the rows before it.
 
         Parameters
         ----------
         X : ndarray of shape (n_samples, n_features)
-        handover : bool, default=False
-            Are the clusters communities? Then it is decided about their ids at every thousandth sample.
+        clusters : {"components", "handover"}, default="components"
+            The clusters whose ids are updated on the way.
         """
+        ids = self.ids[clusters]
+        interval = ids.update_interval
         with self.lock:
-            if X.shape[1] != self.state.prototype.shape[1]:  # the kernels trust it
+            if X.shape[1] != self.state.prototype.shape[1]:  # the kernels do not check it
                 raise ValueError(
                     f"X has {X.shape[1]} features, but the model has {self.state.prototype.shape[1]}."
                 )
@@ -60,139 +67,99 @@ class Learner:
                 start = 0
                 while start < len(X):
                     # A single row, as a stream brings it, needs no measuring.
-                    n_rows = self._n_rows_at_once(X.shape[1], handover) if len(X) > 1 else 1
-                    stop = start + n_rows
-                    learn(self.state, plain(X[start:stop]), self.variant, self._keep)
-                    if handover and scalar(self.state, "n_seen") % UPDATE_INTERVAL == 0:
-                        self.decide()
+                    stop = start + (self._n_rows_at_once(X.shape[1], interval) if len(X) > 1 else 1)
+                    learn(self.state, as_kernel_rows(X[start:stop]), self.variant, self._adopt)
+                    if interval and scalar(self.state, "n_seen") % interval == 0:
+                        ids.update(self.state)
                     start = stop
-            except BaseException:  # Ctrl-C may come before the samples learnt last were kept
-                self._keep(self.state)
+            except BaseException:  # Ctrl-C may come between learning and adopting the state
+                self._adopt(self.state)
                 raise
-            finally:  # not before: a signal handler may have taken a picture in between
-                self._picture = {}
+            finally:  # not earlier: a signal handler may have taken a snapshot in between
+                self._snapshots = {}
 
-    def _n_rows_at_once(self, n_features: int, handover: bool) -> int:
+    def _n_rows_at_once(self, n_features: int, update_interval: int | None) -> int:
         n_nodes = max(scalar(self.state, "n_nodes"), 64)
         n_rows = max(1, min(CHUNK_WORK // n_nodes, CHUNK_CELLS) // n_features)
-        if not handover:
+        if update_interval is None:
             return n_rows
-        return min(n_rows, UPDATE_INTERVAL - scalar(self.state, "n_seen") % UPDATE_INTERVAL)
+        return min(n_rows, update_interval - scalar(self.state, "n_seen") % update_interval)
 
-    def _keep(self, state: State) -> None:
-        """From here on this is the model, and what has happened to its components is taken down."""
+    def _adopt(self, state: State) -> None:
+        """Adopt `state` and move its buffered events to the event log."""
         self.state = state
         if scalar(state, "n_events"):
-            self._note()
+            self._components.update(state)
 
-    def _note(self) -> None:
-        state = self.state
-        centres = state.event_centre[: scalar(state, "n_event_centres")].copy()
-        lines = bytearray(state.event[: scalar(state, "n_events")].tobytes())  # NumPy copies field by field
-        self._chronicle[False].add(np.frombuffer(lines, state.event.dtype), centres)
-        state.scalars["n_events"] = state.scalars["n_event_centres"] = 0
-
-    def decide(self) -> None:
-        """Give the communities their ids."""
-        scalars, base = scalars_of(self.state), base_nodes(self.state)
-        group = base_labels(self.state, base, links_of(self.state, base))
-        nodes = self.state.node
-        inherited = succeed(
-            nodes["community"][base], group, nodes["usage"][base], int(scalars.next_community)
-        )
-        ids = inherited.group_ids[group]
-        now = self._described(ids, base)
-        found = list(happenings(inherited, self.communities, now))
-        if found:
-            self._chronicle[True].add(*as_lines(found, int(scalars.n_seen)))
-        nodes["community"][: scalars.n_nodes] = NO_CLUSTER
-        nodes["community"][base] = ids
-        scalars.next_community = inherited.next_id
-        self.communities = now
-        self._picture.pop(True, None)
-
-    def _described(self, ids: np.ndarray, base: np.ndarray) -> dict[int, Community]:
-        usage, position = self.state.node["usage"][base], self.state.prototype[base]
-        n_seen = scalar(self.state, "n_seen")
-        found = {}
-        for c in np.unique(ids).tolist():
-            weight = usage * (ids == c)
-            before = self.communities.get(c)
-            since = before.since if before else n_seen
-            found[c] = Community(int(weight.sum()), weight @ position / weight.sum(), since)
-        return found
-
-    def renumber(self, order: np.ndarray, handover: bool) -> None:
-        """Call the clusters 0, 1, 2 … in the order in which their ids are listed, those that ended last."""
+    def renumber(self, X: np.ndarray, clusters: str) -> np.ndarray:
+        """Number the clusters from 0 on, those of the rows of X first; returns the cluster of every row."""
         with self.lock:
-            scalars = scalars_of(self.state)
-            n_ids = int(scalars.next_community if handover else scalars.next_cluster)
-            order = order[order != NO_CLUSTER]
-            new_id = np.empty(n_ids, np.int64)
-            new_id[np.concatenate([order, np.setdiff1d(np.arange(n_ids), order)])] = np.arange(n_ids)
-            if not handover and not scalars.n_active:  # the provisional cluster is the only one
-                new_id += 1
-                scalars.provisional, scalars.next_cluster = 0, n_ids + 1
-            self._rename(new_id, handover)
-            self._chronicle[handover].rename(new_id)
-            self._picture.pop(handover, None)
+            self.ids[clusters].update(self.state)
+            self._snapshots.pop(clusters, None)
+            before = self.snapshot(clusters)
+            found = labels(before, X)
+            self.ids[clusters].rename(self.state, _found_first(before, found))
+            self._snapshots.pop(clusters)
+            return _renamed(found, before.node_labels, self.snapshot(clusters).node_labels)
 
-    def _rename(self, new_id: np.ndarray, handover: bool) -> None:
-        if handover:
-            self.communities = {int(new_id[c]): community for c, community in self.communities.items()}
-            ids = self.state.node["community"][: scalars_of(self.state).n_nodes]
-        else:
-            ids = self.state.slot["cluster"][: scalars_of(self.state).n_slots]
-        named = ids != NO_CLUSTER
-        ids[named] = new_id[ids[named]]
-
-    def events(self, since: int, handover: bool) -> list[Event]:
-        """What happened to clusters after that sample."""
+    def events(self, since: int, clusters: str) -> list[Event]:
+        """Events after sample `since`."""
         with self.lock:
-            return self._chronicle[handover].events(since)
+            return self.ids[clusters].events(since)
 
-    def snapshot(self, handover: bool) -> Snapshot:
+    def snapshot(self, clusters: str) -> Snapshot:
         """The model as it is now."""
         with self.lock:
-            if handover not in self._picture:
-                since = {c: community.since for c, community in self.communities.items()}
-                self._picture[handover] = take_snapshot(self.state, since if handover else None)
-            return self._picture[handover]
+            if clusters not in self._snapshots:
+                found = self.ids[clusters].clusters(self.state)
+                self._snapshots[clusters] = take_snapshot(self.state, found)
+            return self._snapshots[clusters]
 
     def has_learnt(self) -> bool:
-        """Was there any sample yet?"""
-        with self.lock:
+        """Whether at least one sample was learnt."""
+        if scalar(self.state, "n_seen") > 0:
+            return True
+        with self.lock:  # another thread may be learning the first ones
             return scalar(self.state, "n_seen") > 0
 
     def scalar(self, name: str) -> Any:
-        """One of the scalars's fields."""
+        """One of the scalars of the state."""
         with self.lock:
             return scalar(self.state, name)
 
     def copy(self) -> Learner:
-        """An independent twin."""
+        """An independent learner with the same content."""
         with self.lock:
-            twin = Learner(copy(self.state), self.variant)
-            twin.communities = dict(self.communities)
-            twin._chronicle = {handover: log.copy() for handover, log in self._chronicle.items()}
-            return twin
+            return Learner(copy(self.state), self.variant, self._history())
 
     def export(self) -> tuple[dict[str, Any], Arrays]:
-        """All of it as scalars and arrays."""
+        """The whole content as scalars and arrays."""
         with self.lock:
             scalars, arrays = export(self.state)
-            n_features = self.state.prototype.shape[1]
-            for handover, name in LOGS.items():
-                arrays |= export_chronicle(self._chronicle[handover], name, n_features)
-            return scalars, arrays | export_communities(self.communities, n_features)
+            return scalars, arrays | self._history()
+
+    def _history(self) -> Arrays:
+        n_features = self.state.prototype.shape[1]
+        return self._components.export(n_features) | self._communities.export(n_features)
 
     @classmethod
     def from_export(cls, scalars: dict[str, Any], arrays: Arrays, variant: Variant = PUBLISHED) -> Learner:
-        """What `export` took apart."""
-        learner = cls(restore(scalars, arrays), variant)
-        learner.communities = restore_communities(arrays)
-        learner._chronicle = {handover: restore_chronicle(arrays, name) for handover, name in LOGS.items()}
-        return learner
+        """The learner whose `export` these are."""
+        return cls(restore(scalars, arrays), variant, arrays)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Learner.from_export, (*self.export(), self.variant)
+
+
+def _found_first(snapshot: Snapshot, found: np.ndarray) -> np.ndarray:
+    """Ids of all clusters, those in `found` before the others, each in the order of their nodes."""
+    ids = snapshot.node_labels[snapshot.candidates.node]
+    is_found = np.isin(ids, found)
+    order = np.concatenate([ids[is_found], ids[~is_found]])
+    return order[np.sort(np.unique(order, return_index=True)[1])]
+
+
+def _renamed(found: np.ndarray, before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """The labels `found`, after the labels of the nodes have changed from `before` to `after`."""
+    ids, node = np.unique(before, return_index=True)
+    return after[node[np.searchsorted(ids, found)]]

@@ -1,4 +1,4 @@
-"""What clusters are like, as tables."""
+"""Tables of clusters: their size, age and centre, and the features in which they differ."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .snapshot import Snapshot
 if TYPE_CHECKING:
     import pandas
 
-MOST_TELLING = 3  # features named in the report
+MOST_FEATURES = 3  # named in the report
 
 
 def cluster_report(snapshot: Snapshot, names: Sequence[str] | None = None) -> pandas.DataFrame:
@@ -31,12 +31,12 @@ def cluster_report(snapshot: Snapshot, names: Sequence[str] | None = None) -> pa
         rows["age"].append(int(snapshot.n_samples_seen - snapshot.since[members[0]]))
         rows["last_seen"].append(int(snapshot.last_won[members].max()))
         rows["centre"].append(centre)
-        rows["differs_by"].append(_most_telling(profile.loc[cluster]))
+        rows["differs_by"].append(_largest_differences(profile.loc[cluster]))
     return _pandas().DataFrame(rows, index=profile.index)
 
 
 def cluster_profile(snapshot: Snapshot, names: Sequence[str] | None = None) -> pandas.DataFrame:
-    """Means of the clusters against that of the stream; see `IDAT.cluster_profile`."""
+    """Means of the clusters against those of the stream; see `IDAT.cluster_profile`."""
     if names is None:
         names = [f"x{j}" for j in range(len(snapshot.mean))]
     ids, rows = [], []
@@ -51,14 +51,14 @@ def cluster_profile(snapshot: Snapshot, names: Sequence[str] | None = None) -> p
 
 
 def _members(snapshot: Snapshot) -> list[tuple[int, np.ndarray]]:
-    """Every cluster and its nodes, by id."""
+    """The nodes of every cluster, by id."""
     node = snapshot.candidates.node
     ids = snapshot.node_labels[node]
     return [(int(cluster), node[ids == cluster]) for cluster in np.unique(ids)]
 
 
-def _most_telling(row: pandas.Series) -> str:
-    farthest = row.abs().sort_values(ascending=False, kind="stable").index[:MOST_TELLING]
+def _largest_differences(row: pandas.Series) -> str:
+    farthest = row.abs().sort_values(ascending=False, kind="stable").index[:MOST_FEATURES]
     return ", ".join(f"{name} {row[name]:+.1f}" for name in farthest)
 
 

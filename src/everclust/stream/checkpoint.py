@@ -11,8 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..atomic import write_atomically
 from ..estimators.idat import IDAT, load
-from ..model.file import write_atomically
 from .batch import StreamError, UnwritableError
 
 N_KEPT = 3

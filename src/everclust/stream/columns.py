@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..model.file import LARGEST
+from ..model.rows import LARGEST
 from ..text import counted
 from .batch import StreamError, import_pyarrow
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ..model.file import write_atomically
+from ..atomic import write_atomically
 from .batch import UnwritableError
 
 HINT = "make room, or choose another place"

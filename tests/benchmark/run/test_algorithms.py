@@ -58,7 +58,7 @@ def test_all_nodes_count_while_none_is_active():
 def test_variants_learn_by_their_reading(name):
     model = ALGORITHMS[name].make({}, 1)
     assert model._reading() == VARIANTS[name]
-    assert model.fit(X)._learner.reading == VARIANTS[name]
+    assert model.fit(X)._learner.variant == VARIANTS[name]
     if name.startswith("idat-without-both"):
         assert model.interval_ == VARIANTS[name].first_interval
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.readout import number_clusters
-from ...validation import rows_to_predict
+from ...validation import validated_rows_to_predict
 from ..graph.estimator import GraphMixin
 from ..graph.graph import size_of
 from .search import assign
@@ -45,7 +45,7 @@ class NodesMixin(GraphMixin):
         nodes : ndarray of shape (n_samples,)
             Rows of `prototypes_`; 0 if there is no node.
         """
-        return self._nearest(rows_to_predict(self, X))
+        return self._nearest(validated_rows_to_predict(self, X))
 
     def _number_after_fit(self, winner: np.ndarray) -> None:
         self._numbers = winners_first(self.node_labels_, winner)

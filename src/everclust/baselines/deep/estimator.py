@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ...validation import all_or_nothing, rows_to_learn, rows_to_predict
+from ...validation import all_or_nothing, validated_rows, validated_rows_to_predict
 from .autoencoder import Autoencoder, Pretraining, codes_of, encoded, pretrained
 from .pytorch import to_array, watched
 
@@ -85,7 +85,7 @@ class DeepMixin:
         self
         """
         with all_or_nothing(self):
-            X = rows_to_learn(self, X, reset=True)
+            X = validated_rows(self, X, reset=True)
             refuse_few_rows(X, self.n_clusters)
             self._train(X)
             closeness = self._closeness(X)
@@ -108,7 +108,7 @@ class DeepMixin:
         -------
         labels : ndarray of shape (n_samples,)
         """
-        return to_array(self._closeness(rows_to_predict(self, X)).argmax(1))
+        return to_array(self._closeness(validated_rows_to_predict(self, X)).argmax(1))
 
     def encode(self, X: Any) -> np.ndarray:
         """Code of each row.
@@ -121,7 +121,7 @@ class DeepMixin:
         -------
         codes : ndarray of shape (n_samples, n_latent)
         """
-        return to_array(self._codes(rows_to_predict(self, X)))
+        return to_array(self._codes(validated_rows_to_predict(self, X)))
 
     def _scaled(self, X: np.ndarray) -> np.ndarray:
         """The rows as the network receives them."""

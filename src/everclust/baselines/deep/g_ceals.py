@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans
 from sklearn.preprocessing import StandardScaler
 
-from ...validation import rows_to_predict
+from ...validation import validated_rows_to_predict
 from .autoencoder import Pretraining, arrays_of, in_chunks, optimiser, tensors_of
 from .estimator import AT_LEAST_1, NOT_NEGATIVE, SHARED_CONSTRAINTS, DeepMixin
 from .g_ceals_training import Tuning, balanced_batches, fine_tuning, memberships, new_mixture
@@ -167,7 +167,7 @@ class GCEALS(DeepMixin, ClusterMixin, BaseEstimator):
         -------
         memberships : ndarray of shape (n_samples, n_nodes_)
         """
-        return to_array(self._closeness(rows_to_predict(self, X)))
+        return to_array(self._closeness(validated_rows_to_predict(self, X)))
 
     def _train(self, X: np.ndarray) -> None:
         """Run all training stages."""

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils._param_validation import StrOptions
 
-from ...validation import rows_to_predict
+from ...validation import validated_rows_to_predict
 from .autoencoder import Pretraining, arrays_of, in_chunks, optimiser, tensors_of
 from .birch_centres import adaptive_birch, birch
 from .estimator import AT_LEAST_0, AT_LEAST_1, NOT_NEGATIVE, POSITIVE, SHARED_CONSTRAINTS, DeepMixin
@@ -187,7 +187,7 @@ class TableDC(DeepMixin, ClusterMixin, BaseEstimator):
         -------
         assignments : ndarray of shape (n_samples, n_nodes_)
         """
-        return to_array(self._closeness(rows_to_predict(self, X)).softmax(1))
+        return to_array(self._closeness(validated_rows_to_predict(self, X)).softmax(1))
 
     def _train(self, X: np.ndarray) -> None:
         """Run all training stages."""

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from ...validation import all_or_nothing, rows_to_learn, rows_to_predict
+from ...validation import all_or_nothing, validated_rows, validated_rows_to_predict
 from ..scaling import Bounds, given_bounds, observed_bounds, rescale
 from .ddvfa_model import UNLIMITED, Model, Rules, grow, new_model, sizes_of
 from .dual_vigilance import assign, learn
@@ -162,7 +162,7 @@ class DDVFA(ClusterMixin, BaseEstimator):
         """
         if self.__sklearn_is_fitted__():
             self._validate_params()
-            X = rows_to_learn(self, X, reset=False)
+            X = validated_rows(self, X, reset=False)
             self.__dict__.pop("labels_", None)
         else:
             X = self._begin(X)
@@ -183,7 +183,7 @@ class DDVFA(ClusterMixin, BaseEstimator):
         -------
         labels : ndarray of shape (n_samples,)
         """
-        X = rows_to_predict(self, X)
+        X = validated_rows_to_predict(self, X)
         labels, rules = np.empty(len(X), np.int64), self._rules()
         for start, items in self._coded(X):
             assign(self._model, items, rules, bool(strict), labels[start : start + len(items)])
@@ -193,7 +193,7 @@ class DDVFA(ClusterMixin, BaseEstimator):
         """Validate everything, then reset the model; returns the rows to learn."""
         self._validate_params()
         with all_or_nothing(self):
-            X = rows_to_learn(self, X, reset=True)
+            X = validated_rows(self, X, reset=True)
             bounds = self._first_bounds(X)
         self.__dict__.pop("labels_", None)
         self._model, self.bounds_ = new_model(X.shape[1]), bounds

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils._param_validation import Interval
 
-from ...validation import rows_to_learn, rows_to_predict
+from ...validation import validated_rows, validated_rows_to_predict
 from ..graph.components import components
 from ..graph.graph import edges
 from ..scaling import observed_bounds, rescale
@@ -137,7 +137,7 @@ class TBMP(ClusterMixin, BaseEstimator):
         self
         """
         self._validate_params()
-        X = rows_to_learn(self, X, reset=True)
+        X = validated_rows(self, X, reset=True)
         bounds, block = observed_bounds(X), self._group_features(X)
         scaled = rescale(X, bounds, CUSHION)
         module, prototype = train(complement_code(scaled), *standardise(scaled, block), self._rules_a(len(X)))
@@ -160,7 +160,7 @@ class TBMP(ClusterMixin, BaseEstimator):
         -------
         labels : ndarray of shape (n_samples,)
         """
-        X = rows_to_predict(self, X)
+        X = validated_rows_to_predict(self, X)
         items = complement_code(rescale(X, self.bounds_, CUSHION))
         return self.node_labels_[nearest_prototypes(self.weights_, items)]
 

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ...validation import rows_to_learn, rows_to_predict
+from ...validation import validated_rows, validated_rows_to_predict
 from .components import components
 from .graph import edges, size_of
 
@@ -69,11 +69,11 @@ class GraphMixin:
         -------
         labels : ndarray of shape (n_samples,)
         """
-        return self._labels(self._nearest(rows_to_predict(self, X)))
+        return self._labels(self._nearest(validated_rows_to_predict(self, X)))
 
     def _validate_and_learn(self, X: Any, first: bool) -> np.ndarray:
         self._validate_params()
-        X = rows_to_learn(self, X, reset=first)
+        X = validated_rows(self, X, reset=first)
         for name in self._of_fit:
             self.__dict__.pop(name, None)
         self._learn(X, first)

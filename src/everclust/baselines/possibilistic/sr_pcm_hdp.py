@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from threadpoolctl import threadpool_limits
 
-from ...validation import all_or_nothing, rows_to_learn, rows_to_predict
+from ...validation import all_or_nothing, validated_rows, validated_rows_to_predict
 from ..distances import chunks, distances, points
 from ..memory import refuse_beyond_memory
 from .c_means import Clusters, Pull, eliminate, fuzzy_c_means, memberships, winners
@@ -125,7 +125,7 @@ class SRPCMHDP(ClusterMixin, BaseEstimator):
         """
         self._validate_params()
         with all_or_nothing(self):
-            X = rows_to_learn(self, X, reset=True)
+            X = validated_rows(self, X, reset=True)
             n_starts = min(STARTS * self.n_dense_points, len(X))
             _refuse_too_many(n_starts, *X.shape)
             self.dense_points_ = dense_points(X, self.n_dense_points)
@@ -149,7 +149,7 @@ class SRPCMHDP(ClusterMixin, BaseEstimator):
         -------
         labels : ndarray of shape (n_samples,)
         """
-        X = rows_to_predict(self, X)
+        X = validated_rows_to_predict(self, X)
         to, labels = points(self._clusters.centre), np.empty(len(X), np.int64)
         for part in chunks(len(X), to.size):
             away = np.ascontiguousarray(distances(X[part], to).T)

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ...validation import all_or_nothing, rows_to_learn, rows_to_predict
+from ...validation import all_or_nothing, validated_rows, validated_rows_to_predict
 from ..distances import Points, chunks, distances, points
 from ..memory import refuse_beyond_memory
 from .cut import count_abnormal, partition, weigh
@@ -107,7 +107,7 @@ class TorqueClustering(ClusterMixin, BaseEstimator):
         """
         self._validate_params()
         with all_or_nothing(self):
-            X = rows_to_learn(self, X, reset=True)
+            X = validated_rows(self, X, reset=True)
             self._refuse_too_many_clusters(len(X))
             connections = weigh(self._connections(X))
             self.n_cut_ = count_abnormal(connections) if self.n_clusters is None else self.n_clusters - 1
@@ -127,7 +127,7 @@ class TorqueClustering(ClusterMixin, BaseEstimator):
         -------
         labels : ndarray of shape (n_samples,)
         """
-        X = rows_to_predict(self, X)
+        X = validated_rows_to_predict(self, X)
         if self._points is None:
             return self.labels_[X.argmin(axis=1)]
         X, nearest = self._prepared(X), np.empty(len(X), np.int64)

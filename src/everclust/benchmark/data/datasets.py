@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ...model.file import write_atomically
+from ...atomic import write_atomically
 from .catalogue import CATALOGUE
 from .entry import Arrays, DataSet, Recipe
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from ...model.file import write_atomically
+from ...atomic import write_atomically
 from ..run.store import Store, StoreError
 from .appendix import failures, provenance
 from .document import Document

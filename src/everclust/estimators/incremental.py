@@ -1,0 +1,276 @@
+"""What the estimators share: validation, learning, prediction and files. Nothing numerical."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from numbers import Integral
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ..callbacks import CallbackSupportMixin, reported, with_callbacks
+from ..core.layout import SEED_NODES
+from ..core.state import new_state
+from ..core.variants import Variant
+from ..inspection import InspectionMixin
+from ..model.events import Event
+from ..model.file import read_model, write_model
+from ..model.learner import Learner
+from ..model.predict import labels, similarities
+from ..validation import needs_no_validation, validated_rows, validated_rows_to_predict
+
+_STARTING = threading.Lock()
+
+
+class IncrementalClusterer(InspectionMixin, CallbackSupportMixin, ClusterMixin, BaseEstimator):
+    """An estimator that learns one sample at a time.
+
+    Subclasses have the attributes `clusters`, `metric` and `max_nodes`, as parameters or as constants.
+    """
+
+    clusters: str
+    metric: str
+    max_nodes: int | None
+    _choices: ClassVar[dict[str, tuple[str, ...]]]  # legal values, the default first
+    _variant: ClassVar[Variant]  # of the algorithm, in the Euclidean metric and without a bound on nodes
+    _listeners: list[Callable[[Event], object]]
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Forget everything and learn X, row by row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples, in the order in which they arrive.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, first=True)
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Learn more samples, one row or many.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The next samples, in the order in which they arrive. If one of them is invalid, none is learnt.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, first=False)
+
+    def learn_one(self, x: Any) -> Self:
+        """Learn one sample given as a one-dimensional row.
+
+        Parameters
+        ----------
+        x : array-like of shape (n_features,)
+
+        Returns
+        -------
+        self
+        """
+        if self.__sklearn_is_fitted__() and needs_no_validation(self, x, 1):
+            self._notify(self._learn(x[np.newaxis], self._learner))
+            return self
+        row = np.asarray(x)
+        if row.ndim != 1:
+            raise ValueError(
+                f"learn_one takes one row of features, but got an array with {row.ndim} dimensions; "
+                "use partial_fit for several rows."
+            )
+        return self._fit(row.reshape(1, -1), first=False)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Cluster of each row. The model does not change.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+        """
+        return self._predict_rows(validated_rows_to_predict(self, X, as_is=True))
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """Similarity of each row to its nearest node, in (0, 1]; low means novel.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        similarity : ndarray of shape (n_samples,)
+        """
+        return self._score_rows(validated_rows_to_predict(self, X, as_is=True))
+
+    def on_event(self, listener: Callable[[Event], object]) -> Self:
+        """Call a function with every event of a cluster, after the batch in which it happened.
+
+        Parameters
+        ----------
+        listener : callable
+            Called with every `Event`, in the order in which they happened. It is not saved, copied or
+            pickled with the model.
+
+        Returns
+        -------
+        self
+        """
+        self._listeners = [*self.__dict__.get("_listeners", ()), listener]
+        return self
+
+    def copy(self) -> Self:
+        """An independent model that has learnt the same.
+
+        Returns
+        -------
+        model : estimator of the same class
+        """
+        twin = type(self)()
+        twin.__dict__.update(self.__getstate__())
+        if "_learner" in self.__dict__:
+            twin._learner = self._learner.copy()
+        return twin
+
+    def save(self, path: str | Path) -> None:
+        """Write the model into one file, from which `everclust.load` reads it back.
+
+        The file is complete or not there at all: it is written under another name and then renamed.
+
+        Parameters
+        ----------
+        path : str or Path
+        """
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        write_model(path, *self._learner.export(), self.get_params(), names)
+
+    @classmethod
+    def _load(cls, path: str | Path) -> Self:
+        stored = read_model(path, cls._choices)
+        model = cls(**stored.params)
+        model._learner = Learner(stored.state, model._chosen_variant(), stored.arrays)
+        model.n_features_in_ = stored.state.prototype.shape[1]
+        if stored.names is not None:
+            model.feature_names_in_ = np.array(stored.names, dtype=object)
+        return model
+
+    # Rows that were validated before
+
+    def _learn_rows(self, X: np.ndarray) -> None:
+        """`partial_fit` of a C-contiguous float64 array of valid rows; feature names are left as they are."""
+        self._fit(X, first=False, is_valid=True)
+
+    def _predict_rows(self, X: np.ndarray) -> np.ndarray:
+        """`predict` of an array of valid rows."""
+        return labels(self.snapshot(), X)
+
+    def _score_rows(self, X: np.ndarray) -> np.ndarray:
+        """`score_samples` of an array of valid rows."""
+        return similarities(self.snapshot(), X)
+
+    # Learning
+
+    def _fit(self, X: Any, first: bool, is_valid: bool = False) -> Self:
+        """Learn rows, after forgetting everything when they are the first, and notify listeners."""
+        events = None
+        if first or not self.__sklearn_is_fitted__():
+            with nullcontext() if first else _STARTING:  # of two threads that start a model, one makes it
+                if first or not self.__sklearn_is_fitted__():
+                    variant = self._chosen_variant()
+                    X = self._validated(X, True, is_valid)
+                    events = self._learn(X, Learner(new_state(X.shape[1], variant), variant), first)
+        if events is None:
+            events = self._learn(self._validated(X, False, is_valid), self._learner)
+        if events:
+            self._notify(events)
+        return self
+
+    def _validated(self, X: Any, reset: bool, is_valid: bool) -> np.ndarray:
+        if is_valid:
+            if reset:
+                self.n_features_in_ = X.shape[1]
+            return X
+        if not reset and needs_no_validation(self, X, 2):
+            return X
+        return validated_rows(self, X, reset=reset, as_is=True)
+
+    def _learn(self, X: np.ndarray, learner: Learner, first: bool = False) -> Sequence[Event]:
+        """Learn rows in a learner, which becomes the model's; returns the events if anything listens."""
+        parameters = clusters, _, _ = self.clusters, self.metric, self.max_nodes
+        if parameters != learner.parameters:  # to validate them takes time, and samples may come one by one
+            self._pass_on(parameters, learner)
+        self.__dict__.pop("labels_", None)
+        if not first and "_listeners" not in self.__dict__:  # the fast path of a stream
+            self._learner = learner
+            learner.learn(X, clusters)
+            return ()
+        with learner.lock:  # other threads wait for the whole batch, and their events are not ours
+            self._learner = learner
+            n_seen = learner.scalar("n_seen")
+            for part in reported(self, X) if first else (X,):
+                learner.learn(part, clusters)
+            if first:
+                self.labels_ = learner.renumber(X, clusters)
+            return learner.events(n_seen, clusters) if "_listeners" in self.__dict__ else ()
+
+    def _notify(self, events: Sequence[Event]) -> None:
+        for event in events:
+            for listener in self._listeners:
+                listener(event)
+
+    # Parameters
+
+    def _chosen_variant(self) -> Variant:
+        """The variant of the algorithm that the parameters choose."""
+        self._legal_value("clusters")
+        variant = self._variant._replace(capped=self._legal_value("metric") == "capped")
+        if self.max_nodes is None:
+            return variant
+        if not isinstance(self.max_nodes, Integral) or self.max_nodes < SEED_NODES:
+            raise ValueError(
+                f"max_nodes is {self.max_nodes!r}, but it must be None or an integer of {SEED_NODES} or more."
+            )
+        return variant._replace(max_nodes=int(self.max_nodes))
+
+    def _legal_value(self, name: str) -> str:
+        value = getattr(self, name)
+        if value not in self._choices[name]:
+            choices = " or ".join(map(repr, self._choices[name]))
+            raise ValueError(f"{name} is {value!r}, but it must be {choices}.")
+        return value
+
+    def _pass_on(self, parameters: tuple[Any, ...], learner: Learner) -> None:
+        """Let a learner go on with new parameters; its metric cannot change."""
+        variant = self._chosen_variant()
+        if learner.variant.capped != variant.capped:
+            raise ValueError(
+                f"The model was learnt in another metric than {self.metric!r}, which cannot change; "
+                "set the metric back, or call fit to start anew."
+            )
+        with learner.lock:
+            learner.variant, learner.parameters = variant, parameters
+
+    # What scikit-learn calls
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in super().__getstate__().items() if name != "_listeners"}
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_learner" in self.__dict__ and self._learner.has_learnt()

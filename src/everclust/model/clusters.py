@@ -1,0 +1,65 @@
+"""Which nodes are in which cluster: connected components, or hand-over clusters (communities)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..core.communities.linked_nodes import base_nodes, links_of
+from ..core.communities.valleys import base_labels
+from ..core.layout import NO_CLUSTER
+from ..core.readout import candidates, cluster_ids, components
+from ..core.state import State, scalar, scalars_of
+from .matching import Matching, match_ids
+
+COMPONENTS, HANDOVER = "components", "handover"  # values of the parameter `clusters`
+
+
+class Clusters(NamedTuple):
+    """The clusters of a state at one moment."""
+
+    kind: str  # COMPONENTS or HANDOVER
+    candidates: np.ndarray  # nodes that rows are compared with
+    group: np.ndarray  # of every node: the lowest node of its component or community
+    ids: np.ndarray  # of every node: the id of its cluster, or NO_CLUSTER
+    since: np.ndarray  # of every node: the sample at which its cluster appeared, or 0
+    vote_weights: np.ndarray  # of the candidates, when they vote; empty where the nearest one decides
+
+
+def read_components(state: State) -> Clusters:
+    """Connected components. While no node is active, all of them are one cluster with a provisional id."""
+    scalars = scalars_of(state)
+    ids = cluster_ids(state)
+    since = np.zeros(len(ids), np.int64)
+    if scalars.n_active:
+        named = np.flatnonzero(ids != NO_CLUSTER)
+        since[named] = state.slot["since"][state.slot["cluster_root"][state.node["slot"][named]]]
+    else:
+        ids[:] = scalars.provisional
+    return Clusters(COMPONENTS, candidates(state), components(state), ids, since, np.empty(0))
+
+
+class CommunityReadOut(NamedTuple):
+    """Hand-over clusters as they are now, and their ids."""
+
+    nodes: np.ndarray  # that take part
+    links: np.ndarray  # (i, j, count) of the pairs of these nodes with hand-overs
+    group: np.ndarray  # of every one of these nodes, from 0
+    matching: Matching  # of the groups with the ids of the latest update
+
+    @property
+    def ids(self) -> np.ndarray:
+        """Id of every one of these nodes."""
+        return self.matching.group_ids[self.group]
+
+
+def read_communities(state: State) -> CommunityReadOut:
+    """Find the hand-over clusters of a state and match them with those of the latest update of ids."""
+    nodes = base_nodes(state)
+    links = links_of(state, nodes)
+    group = base_labels(state, nodes, links)
+    before, usage = state.node["community"][nodes], state.node["usage"][nodes]
+    return CommunityReadOut(
+        nodes, links, group, match_ids(before, group, usage, scalar(state, "next_community"))
+    )

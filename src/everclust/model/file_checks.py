@@ -1,0 +1,147 @@
+"""Checks of a model file: every one raises ValueError with the reason why no model can have written it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from reprlib import repr as shortened
+from typing import Any
+
+import numpy as np
+
+from ..core.cluster_ids import BORN
+from ..core.layout import NO_CLUSTER, SEED_NODES
+from ..core.serialise import Arrays, examine
+from ..core.spread import SCALE_FLOOR
+from ..core.state import State
+from ..version import __version__
+from .event_log import N_COLUMNS
+from .rows import LARGEST
+
+FORMAT = 2
+MOST_SAMPLES = 2**53  # more than any model has learnt: sums of larger counts could overflow
+COUNTS = ("n_seen", "since_recalibration", "interval", "next_cluster", "next_community")
+FRACTIONS = ("vigilance", "cluster_ratio")
+DTYPES = ("<f8", "<i8", "|b1")
+
+
+def check_format(number: Any) -> None:
+    """The only format is FORMAT."""
+    if is_count(number) and number > FORMAT:
+        raise ValueError(
+            f"unknown format {number}, newer than {FORMAT}, the format of everclust {__version__}; "
+            "upgrade everclust"
+        )
+    if not is_count(number) or number != FORMAT:
+        raise ValueError(f"unknown format {shortened(number)}, expected {FORMAT}")
+
+
+def check_layout(name: str, dtype: Any, shape: Any) -> None:
+    """What the header says of an array, before anything is allocated for it."""
+    if dtype not in DTYPES:
+        raise ValueError(
+            f"invalid dtype {shortened(dtype)} of array {shortened(name)}, expected one of {DTYPES}"
+        )
+    if not all(is_count(length) for length in shape):
+        raise ValueError(f"invalid shape {shortened(shape)} of array {shortened(name)}")
+
+
+def check_params(params: Any, choices: Mapping[str, tuple[str, ...]], arrays: Arrays) -> None:
+    """Parameters of the estimator: legal names and values; feature weights only in the capped metric."""
+    wrong = set(params) - {*choices, "max_nodes"}
+    wrong |= {name for name, legal in choices.items() if params.get(name, legal[0]) not in legal}
+    max_nodes = params.get("max_nodes")
+    if max_nodes is not None and not (is_count(max_nodes) and max_nodes >= SEED_NODES):
+        wrong.add("max_nodes")
+    if wrong:
+        raise ValueError(f"invalid parameter {_listed(sorted(wrong))} in {shortened(params)}")
+    if params.get("metric") != "capped" and (arrays["weight"] != 1).any():
+        raise ValueError("invalid parameter 'metric': the model has feature weights, so it must be 'capped'")
+
+
+def check_names(names: Any, n_features: int) -> None:
+    """Names of the features, if there are any."""
+    if names is None:
+        return
+    if type(names) is not list or not all(type(name) is str for name in names):
+        raise ValueError("feature names are not a list of strings")
+    if len(names) != n_features:
+        raise ValueError(f"{len(names)} feature names, but {n_features} features")
+
+
+def checked_state(scalars: Mapping[str, Any], arrays: Arrays) -> State:
+    """The state that these are the parts of, with every check of state, ids and events."""
+    _check_scalars(scalars)
+    state = examine(scalars, arrays)
+    n_features = arrays["prototype"].shape[1]
+    _check_events("event", scalars["next_cluster"], scalars["n_seen"], n_features, arrays)
+    _check_events("community_event", scalars["next_community"], scalars["n_seen"], n_features, arrays)
+    _check_communities(scalars, n_features, arrays)
+    _check_ranges(scalars["n_seen"], arrays)
+    return state
+
+
+def _check_scalars(scalars: Mapping[str, Any]) -> None:
+    wrong = [name for name in COUNTS if not is_count(scalars[name])]
+    wrong += [name for name in FRACTIONS if type(scalars[name]) not in (int, float)]
+    if scalars["provisional"] not in (NO_CLUSTER, 0):
+        wrong.append("provisional")
+    if not wrong and scalars["since_recalibration"] > scalars["n_seen"]:
+        wrong.append("since_recalibration")
+    if wrong:
+        raise ValueError(f"invalid scalar {_listed(wrong)}")
+
+
+def _check_events(name: str, next_id: int, n_seen: int, n_features: int, arrays: Arrays) -> None:
+    records, centres = arrays[name], arrays[f"{name}_centre"]
+    if records.shape != (len(records), N_COLUMNS) or records.dtype.kind != "i":
+        raise ValueError(f"wrong shape or dtype of array {name!r}: {records.shape}, {records.dtype}")
+    if centres.shape != (len(centres), n_features) or centres.dtype.kind != "f":
+        raise ValueError(f"wrong shape or dtype of array '{name}_centre': {centres.shape}, {centres.dtype}")
+    if not np.isfinite(centres).all():
+        raise ValueError(f"non-finite value in array '{name}_centre'")
+    highest = np.array([n_seen, BORN, next_id - 1, next_id - 1, MOST_SAMPLES, len(centres) - 1])
+    if (records < 0).any() or (records > highest).any():
+        raise ValueError(f"unknown sample, kind, cluster or centre in array {name!r}")
+
+
+def _check_communities(scalars: Mapping[str, Any], n_features: int, arrays: Arrays) -> None:
+    listed, centres = arrays["community_list"], arrays["community_centre"]
+    if listed.shape != (len(centres), 3) or listed.dtype.kind != "i":
+        raise ValueError(f"wrong shape or dtype of array 'community_list': {listed.shape}, {listed.dtype}")
+    if centres.shape != (len(listed), n_features) or centres.dtype.kind != "f":
+        raise ValueError(
+            f"wrong shape or dtype of array 'community_centre': {centres.shape}, {centres.dtype}"
+        )
+    if not np.isfinite(centres).all():
+        raise ValueError("non-finite value in array 'community_centre'")
+    if (listed < 0).any() or (listed[:, 0] >= scalars["next_community"]).any():
+        raise ValueError("unknown id in array 'community_list' (next_community)")
+    if (listed[:, 2] > scalars["n_seen"]).any():
+        raise ValueError("community created after the last sample (n_seen)")
+
+
+def _check_ranges(n_seen: int, arrays: Arrays) -> None:
+    """Numbers that no stream leads to, or with which arithmetic would overflow."""
+    uses = {name: arrays[name] for name in ("usage", "activity")}
+    uses |= {name: arrays[name][:, 2] for name in ("evidence", "handover")}
+    wrong = [name for name in ("prototype", "window", "mean") if (abs(arrays[name]) > LARGEST).any()]
+    wrong += [name for name, n_times in uses.items() if n_times.sum(dtype=float) > 4 * n_seen]
+    if (arrays["scale"] < SCALE_FLOOR).any():
+        wrong.append("scale")
+    if (arrays["handover"][:, 2] < 1).any():
+        wrong.append("handover")
+    if (arrays["weight"] <= 0).any():
+        wrong.append("weight")
+    if (arrays["since"] < 0).any() or (arrays["since"] > n_seen).any():
+        wrong.append("since")
+    if wrong:
+        raise ValueError(f"value out of range in array {_listed(wrong)}")
+
+
+def is_count(value: Any) -> bool:
+    """Whether a value is an integer that a count can have."""
+    return type(value) is int and 0 <= value <= MOST_SAMPLES
+
+
+def _listed(names: Iterable[Any]) -> str:
+    return ", ".join(map(shortened, names))
