@@ -11,6 +11,7 @@ from .model.events import Event
 from .model.learner import Learner
 from .model.report import cluster_profile, cluster_report
 from .model.snapshot import Snapshot
+from .optional import require
 
 if TYPE_CHECKING:
     import networkx
@@ -87,10 +88,7 @@ class InspectionMixin:
         -------
         graph : networkx.Graph
         """
-        try:
-            import networkx
-        except ImportError:
-            raise ImportError("to_networkx needs networkx: pip install 'everclust[graph]'") from None
+        networkx = require("networkx", extra="graph", purpose="to_networkx")
         now = self.snapshot()
         graph = networkx.Graph()
         for k, prototype in enumerate(now.prototypes):

@@ -7,7 +7,6 @@ passes for features that no part uses (closures, `with`, array expressions, lite
 
 from typing import Any
 
-from . import simd as simd  # which decides about vectors first
 from . import switches
 
 

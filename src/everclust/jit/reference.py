@@ -8,18 +8,7 @@ where nothing is compiled, the tuple itself is handed on.
 A reference keeps nothing alive. Take one only to arrays that are held further up, or views of these.
 """
 
-from numba.extending import register_jitable
-
-from . import switches
-
 
 def refer(whole):
     """A reference to a named tuple."""
     return whole
-
-
-if switches.is_on("reference"):
-    with switches.attempt("reference"):
-        from . import reference_types as reference_types
-if not switches.is_on("reference"):
-    register_jitable(refer)

@@ -9,8 +9,6 @@ trick they are tuples.
 
 import numpy as np
 
-from . import switches
-
 BYTES = 64
 WIDTH = BYTES // 8  # numbers in a vector of float64
 
@@ -60,10 +58,3 @@ def new_aligned(n, dtype=np.float64):
     raw = np.empty(n + BYTES, dtype)
     start = -raw.ctypes.data % BYTES // raw.itemsize
     return raw[start : start + n]
-
-
-if switches.is_on("simd"):
-    with switches.attempt("simd"):
-        from . import simd_types as simd_types
-if not switches.is_on("simd"):
-    from . import simd_tuples as simd_tuples

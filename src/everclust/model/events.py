@@ -49,6 +49,7 @@ class Event(NamedTuple):
 
     def words(self) -> list[int | str]:
         """The sentence in pieces; integers are ids of clusters."""
+        happened: list[int | str]
         if self.kind == "born":
             happened = [self.after[0], " is born"]
         elif self.kind == "gone":
@@ -80,4 +81,7 @@ def _listed(items: Sequence[int | str]) -> list[int | str]:
 
 
 def _separated(items: list[int | str]) -> list[int | str]:
-    return [piece for item in items for piece in (", ", item)][1:]
+    pieces: list[int | str] = []
+    for item in items:
+        pieces += [", ", item]
+    return pieces[1:]

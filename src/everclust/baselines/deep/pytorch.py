@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from ...optional import require
+
 if TYPE_CHECKING:
     import torch
 
@@ -17,11 +19,7 @@ LARGEST = 1e18  # input of a network: squares of larger values overflow float32
 
 def import_torch() -> Any:
     """Import PyTorch, or raise an error that says how to install it."""
-    try:
-        import torch
-    except ImportError:
-        raise ImportError("TableDC and GCEALS need PyTorch: pip install 'everclust[deep]'") from None
-    return torch
+    return require("torch", extra="deep", purpose="TableDC and GCEALS")
 
 
 def device_called(name: str) -> torch.device:
@@ -78,10 +76,7 @@ def watched(
 def _with_bar(
     epochs: Iterator[tuple[float, ...]], n_epochs: int, names: tuple[str, ...], title: str
 ) -> Iterator[tuple[float, ...]]:
-    try:
-        from tqdm import tqdm
-    except ImportError:
-        raise ImportError("progress=True needs tqdm: pip install 'everclust[progress]'") from None
+    tqdm = require("tqdm", extra="progress", purpose="progress=True").tqdm
     with tqdm(total=n_epochs, desc=title, unit=" epochs") as bar:
         for losses in epochs:
             shown = {name: f"{loss:.4g}" for name, loss in zip(names, losses, strict=True)}
