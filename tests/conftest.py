@@ -35,7 +35,7 @@ def compiling(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(params=["plain", "compiled"])
 def either_way(request: pytest.FixtureRequest) -> Callable[[Any], Any]:
-    """A function as it is, and compiled, whatever NUMBA_DISABLE_JIT says."""
+    """A function as it is, and compiled, regardless of NUMBA_DISABLE_JIT."""
     if request.param == "plain":
         return lambda function: function
     request.getfixturevalue("compiling")

@@ -4,7 +4,7 @@
 
 Reads the data sets from EVERCLUST_DATA. In every file tests/data/golden/*_handover*.npz it keeps the order of
 the rows and the learnt nodes, and writes `base_labels`, the clusters of the candidates, and `labels`, the
-clusters of all rows, as the slow twin finds them with its last answer of every 1,000 samples in mind.
+clusters of all rows, as the slow twin finds them given its previous answer, of every 1,000 samples.
 """
 
 import re
@@ -41,7 +41,7 @@ def record(path: Path) -> None:
 
 
 class Remembering(slow.HandoverOracle):
-    """The slow twin with an answer every 1,000 samples, which the next one has in mind."""
+    """The slow twin with an answer every 1,000 samples, which the next one takes into account."""
 
     def __init__(self, **mode: bool) -> None:
         super().__init__(**mode)

@@ -35,7 +35,7 @@ def find_communities(prototype, weight, links, label):  # INOUT label
     group = louvain(graph)
     n_groups = close_up(group, linked)
     if n_groups > 1:
-        group[graph.strength == 0] = 0  # they weigh nothing, but need a place
+        group[graph.strength == 0] = 0  # they weigh nothing, but need a group
         choose_level(graph, group, n_groups, linked, prototype, weight)
     label_linked(group, linked, label)
     label_others(graph.strength, prototype, weight, linked, label)
@@ -124,7 +124,7 @@ def silhouette(nodes, alive):  # INOUT nodes.nearest, nodes.value
 
 @jit_allocating
 def choose_level(graph, group, n_groups, linked, prototype, weight):  # INOUT group
-    """Merge down to two groups and go back to the level where the nodes sit best, the finest on ties."""
+    """Merge down to two groups and go back to the level with the best silhouette, the finest on ties."""
     path = new_path(graph, group, n_groups)
     position = prototype[linked] * np.sqrt(weight)
     nodes = new_silhouette(graph.strength[linked], group[linked], n_groups, position)

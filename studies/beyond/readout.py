@@ -194,7 +194,7 @@ def seats(position, g, group, n_groups):
 
 
 def is_one_cloud(position, links, group):
-    """Is every group open to another, by more than a standard error, with no dip in between?"""
+    """Whether every group is open to another, by more than a standard error, with no dip in between."""
     n_groups = group.max() + 1
     cut = measure(position, links, group, n_groups)
     if not closed_nowhere(cut):
@@ -212,7 +212,7 @@ def is_one_cloud(position, links, group):
 
 
 def closed_nowhere(cut):
-    """Does every group have a neighbour to which it is open?"""
+    """Whether every group has a neighbour to which it is open."""
     return bool(((cut.crossing > 0) & (cut.crossing > cut.plane)).any(axis=1).all())
 
 
@@ -239,7 +239,7 @@ def dip(position, links, group, centre, a, b):
 
 
 def levels_of(position, links):
-    """(group of every node, seat of every node) at every level, finest first; all nodes are linked."""
+    """(group of every node, silhouette of every node) at every level, finest first; all nodes are linked."""
     g = strengths(links, len(position))
     group, n_groups = finest(position, links)
     if n_groups == 1:
@@ -252,7 +252,7 @@ def levels_of(position, links):
 
 
 def choose(levels, g):
-    """The level with the best mean seat, the finer on ties."""
+    """The level with the best mean silhouette, the finer on ties."""
     return int(np.argmax([np.average(seat, weights=g) for _, seat in levels]))
 
 

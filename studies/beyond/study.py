@@ -5,7 +5,7 @@
     python -m studies.beyond.study steady [seeds]
     python -m studies.beyond.study time
 
-Runs are learnt once and kept in BEYOND_CACHE (/tmp/beyond_cache); real sets are looked for in EVERCLUST_DATA.
+Runs are learnt once and kept in BEYOND_CACHE (/tmp/beyond_cache); real sets are read from EVERCLUST_DATA.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ def steadily(state, base, before, share):
 
 
 def afresh(state, base, before, share):
-    """The same without a memory."""
+    """The same without a previous answer."""
     return steadily(state, base, np.full_like(before, NO_CLUSTER), share)
 
 
@@ -197,7 +197,7 @@ def clock():
 
 
 def main():
-    """Print what is asked for."""
+    """Print the table that the arguments name."""
     what, *rest = sys.argv[1:] or ["generated", "find"]
     n_seeds = int(rest.pop()) if rest and rest[-1].isdigit() else 2
     seeds = tuple(range(1, n_seeds + 1))

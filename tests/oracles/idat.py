@@ -101,7 +101,7 @@ class Oracle:
             self.scale[0] = self.scale[1]
 
     def create(self, x: list[float]) -> None:
-        """2.2 A new node sits on x; the spread it is given has already seen x."""
+        """2.2 A new node is at x; the spread it is given has already seen x."""
         self.observe(x)
         self.prototype.append(list(x))
         self.usage.append(1)
@@ -162,7 +162,7 @@ class Oracle:
             self.connect(first, second)
 
     def absorb(self, first: int, x: list[float]) -> None:
-        """2.4 Case II: the nearest node moves towards x and takes today's spread."""
+        """2.4 Case II: the nearest node moves towards x and takes the current spread."""
         self.usage[first] += 1
         self.move(first, x, self.usage[first])
         self.observe(x)
@@ -405,7 +405,7 @@ class Oracle:
     def winner(self, x: Sequence[float]) -> int:
         """4. The candidate with the smallest distance in units of its scale; of equals the older.
 
-        Nothing learnt is changed; only `margin` and `ties` take note of how close it was.
+        Nothing learnt is changed; only `margin` and `ties` record how close it was.
         """
         x = [float(value) for value in x]
         nodes = range(len(self.prototype))

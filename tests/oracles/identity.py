@@ -1,6 +1,6 @@
 """Permanent ids and events of clusters in slow, plain Python, which those of the core are compared with.
 
-It sees a model before and after a change, knows nothing of how the core stores ids, and applies the rules
+It sees a model before and after a change, is independent of how the core stores ids, and applies the rules
 one after the other. Nodes have keys that rise in the order in which they were created. Nothing is imported
 from everclust, so that both cannot share a mistake.
 """

@@ -1,7 +1,7 @@
-"""Hand-over clusters with an eye for valleys in slow, plain Python, after docs/handover.md.
+"""Hand-over clusters by density valleys in slow, plain Python, after docs/handover.md.
 
 Everything is computed anew from the definitions: nothing is updated, sorted or kept from one step to the
-next. Louvain and the geometry of levels are those of handover_oracle.
+next. Louvain and the geometry of levels are those of handover.py.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Is everything interpreted? Slow, but only then coverage can be seen."""
+"""Whether numba is switched off: slow, but only then coverage sees every line."""
 
 import numba
 

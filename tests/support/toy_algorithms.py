@@ -28,14 +28,14 @@ class Cut:
 
 
 class Bad(Cut):
-    """Does what its name says instead of learning."""
+    """Has a fault instead of learning."""
 
     def __init__(self, fault):
         super().__init__()
         self.fault = fault
 
     def fit(self, X):
-        if len(X) == 50 and X.shape[1] == 2:  # only a taste
+        if len(X) == 50 and X.shape[1] == 2:  # the warm-up rows
             return super().fit(X)
         self.fault()
         return super().fit(X)
@@ -74,7 +74,7 @@ class Logged(IDAT):
 
 def make_logged(params, seed):
     log = os.environ.get("EVERCLUST_TEST_LOG")
-    if log and seed:  # 0 is only a taste
+    if log and seed:  # 0 is the warm-up
         with Path(log).open("a") as file:
             file.write(f"{seed}\n")
     return Logged(**params)

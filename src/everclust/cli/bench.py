@@ -152,7 +152,7 @@ def _difference_row(mean: Difference) -> list[str]:
 
 @contextmanager
 def _exit_on_error(screen: Screen) -> Iterator[None]:
-    """`exit_on_error` that also knows the errors of the benchmark."""
+    """`exit_on_error` that also handles the errors of the benchmark."""
     from ..benchmark.data.datasets import DataSetError
     from ..benchmark.run.store import StoreError
 

@@ -1,9 +1,9 @@
 """Permanent ids of clusters, updated at the very sample at which the topology changes.
 
-Owner of the ids. A cluster is a component of active nodes. Each of its slots knows the *cluster root*: the
+Owner of the ids. A cluster is a component of active nodes. Each of its slots has a *cluster root*: the
 root of the component at the last update, where the id and its age are stored. An update compares cluster
 roots with present roots. It iterates in node order, not slot order: slot order is not saved.
-Events are appended to a buffer in the state, which `everclust.model.events` reads.
+Events are appended to a buffer in the state, which `everclust.model.identities` reads.
 """
 
 from typing import NamedTuple
@@ -43,7 +43,7 @@ def update_ids(state):  # INOUT slot, event, event_centre, scalars
 
 @jit
 def _update_ids(state, table):  # INOUT table, slot, event, event_centre, scalars
-    """`update_ids` with working memory: lists of slots, or a number for each."""
+    """`update_ids` with working memory: every row has a number for each slot."""
     scalars = state.scalars[0]
     if scalars.n_changed == ALL_CHANGED:
         n = list_affected(state, table[0], table[1])
@@ -114,7 +114,7 @@ def append(p, first, r, following):  # INOUT first, following
 
 @jit
 def log_ends(state, slots, parts):  # INOUT slot.cluster, event, event_centre
-    """Clusters of which no node is active any more."""
+    """A record for every cluster without an active node."""
     for s in slots:
         old = state.slot[s].cluster_root
         if old == NONE or parts.first_of_old[old] != NONE:
@@ -220,7 +220,7 @@ def log_births(state, slots):  # INOUT slot, event, event_centre, scalars
 
 @jit
 def new_cluster(state):  # INOUT scalars.next_cluster
-    """An id that was never given."""
+    """An id that no cluster ever had."""
     scalars = state.scalars[0]
     scalars.next_cluster += 1
     return scalars.next_cluster - 1

@@ -98,7 +98,7 @@ def forget(state, pair, other):  # INOUT pair, slot, node.activity, scalars
 
 @jit
 def remove_slot(state, s):  # INOUT slot, pair, node.slot, scalars
-    """Close up the slots behind slot s, which stands alone, and drop its pairs."""
+    """Close up the slots behind slot s, which has no edge any more, and drop its pairs."""
     scalars = state.scalars[0]
     drop_pairs(state, s)
     scalars.n_slots -= 1

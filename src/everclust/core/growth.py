@@ -33,7 +33,7 @@ def has_room(state):
 
 
 def grow(state: State) -> State:
-    """The same model with twice the room of whatever has run out, or would soon: each time costs a copy."""
+    """A copy with twice the room in every array that is full, or nearly: each time costs a copy of all."""
     is_crowded = 4 * scalar(state, "n_handovers") >= len(state.handover)
     handover = compacted(state) if is_crowded else state.handover
     n_nodes, n_active = scalar(state, "n_nodes"), scalar(state, "n_active")

@@ -1,4 +1,4 @@
-"""Every invariant of the state, as one function: tests call it after every sample, loading after a load."""
+"""Every invariant of the state, as one function: tests call it after every sample, `load` once."""
 
 from typing import Any
 

@@ -22,7 +22,7 @@ from .window import remember
 
 @jit_inlined
 def learn_sample(state, X, i, variant, scratch):  # INOUT state, scratch
-    """One sample becomes a node or meets the nodes.
+    """Learn one sample: it becomes a node, or resonates with the nodes.
 
     Taking the row here, not in `learn_rows`, avoids a reference count per sample.
     """

@@ -50,7 +50,7 @@ weighted_squared_distances = jit(_weighted_squared_distances, FUSED)  # INOUT ou
 
 @jit_allocating
 def cap(state):  # INOUT weight, scalars.coarse_stretch
-    """No feature may _cap more than the median one."""
+    """Update the weights so that no feature weighs more than the median one."""
     _cap(state, np.empty(state.weight.shape[0]))
 
 

@@ -24,7 +24,7 @@ from .metric import distance, two_distances
 from .spread import present_scale
 from .window import average
 
-SPACING = 2.0**-23  # of float32: twice the largest relative rounding_error error
+SPACING = 2.0**-23  # of float32: twice the largest relative rounding error
 SAMPLE_LIMIT = 1e12  # samples farther from the centre are compared with all nodes exactly
 NODE_LIMIT = 1e15  # nodes farther from it have the bound FAR, which is nearer than they are
 FAR = np.float32(4e29)
@@ -88,7 +88,7 @@ def update_coarse(state, k):  # INOUT coarse
 
 @jit
 def clear_coarse(state, k):  # INOUT coarse
-    """There is no node k any more."""
+    """Remove node k from the coarse copy."""
     state.coarse[k // LANES, -1, k % LANES] = NO_NODE
 
 
@@ -213,7 +213,7 @@ def insert(two, k, away):
 
 @jit
 def search_exactly(state, x):
-    """The same as `nearest_two`, the plain way."""
+    """`nearest_two` without the filter: measure every node."""
     two = (NONE, NONE, np.inf, np.inf)
     for k in range(state.scalars[0].n_nodes):
         two = insert(two, k, distance(x, state.prototype[k], state.weight))

@@ -1,4 +1,4 @@
-"""One sample meets the nodes: it becomes a node, or moves its first and second winner."""
+"""Resonance: a sample becomes a node, or moves its first and second winner."""
 
 from ..jit.blocks import copy_row
 from ..jit.compile import jit, jit_inlined

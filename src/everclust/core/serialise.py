@@ -200,6 +200,6 @@ def examine(scalars: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Sta
 
 
 def _in_order(pairs: np.ndarray, n_nodes: int) -> bool:
-    """Are these pairs i < j of nodes, none of them there twice?"""
+    """Whether these are pairs i < j of nodes, without duplicates."""
     inside = (pairs >= 0).all() and (pairs < n_nodes).all() and (pairs[:, 0] < pairs[:, 1]).all()
     return bool(inside and len(np.unique(pairs, axis=0)) == len(pairs))

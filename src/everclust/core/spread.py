@@ -10,7 +10,7 @@ SCALE_FLOOR = 1e-6
 
 @jit
 def observe(state, x):  # INOUT mean, square_sum
-    """Take one sample into the running mean and the sum of squared deviations.
+    """Add one sample to the running mean and the sum of squared deviations.
 
     The accumulator sees every sample exactly once, so its count is n_seen + 1.
     """

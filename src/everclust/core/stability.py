@@ -154,7 +154,7 @@ def _finish_column(similar, b, j, n_known):
     store(similar.pivot, 0, load(similar.pivot, 0) - value * value)
 
 
-# These sums only tell whether a determinant is above a bound, so they need not be taken in order.
+# These sums only decide whether a determinant is above a bound, so they need no fixed order.
 subtract_earlier = jit(_subtract_earlier, COARSE)  # INOUT similar.factor
 finish_column = jit(_finish_column, COARSE)  # INOUT similar.factor, similar.pivot
 
@@ -164,7 +164,7 @@ def longest_stable(state, similar, n_probed, capped):  # INOUT similar
     """(longest stable length, blocks computed), growing one Cholesky factor from the newest sample back.
 
     S has a unit diagonal, so no pivot exceeds 1 and the determinant never grows with the length: the
-    first failure is the last word.
+    first failure is final.
     """
     root_determinant = 1.0
     n_blocks = similar.closest.shape[0] // WIDTH

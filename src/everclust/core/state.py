@@ -1,4 +1,4 @@
-"""All that IDAT has learnt: one flat tuple of arrays. Data only: the rules stand on it."""
+"""All that IDAT has learnt: one flat tuple of arrays. Data only: every rule imports it."""
 
 from typing import Any, NamedTuple
 
@@ -51,7 +51,7 @@ NODE = record(
     ("slot", np.int64),  # in the graph, or NONE
     ("last_won", np.int64),  # number of the sample
     ("community", np.int64),  # id of its hand-over cluster at the last update of ids, or NO_CLUSTER
-    ("birth", np.int64),  # number in the order of creation, by which hand-overs know the node
+    ("birth", np.int64),  # number in the order of creation, which names the node in hand-overs
 )
 SLOT = record(
     ("node", np.int64),  # the node in this slot

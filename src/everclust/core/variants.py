@@ -1,6 +1,6 @@
 """Variants of the algorithm: the published one, those of the paper's ablation study, and additions.
 
-`IDAT()` uses PUBLISHED, and CAPPED when asked for that metric. The others exist for the benchmark.
+`IDAT()` uses PUBLISHED, and CAPPED with `metric="capped"`. The others exist for the benchmark.
 """
 
 from typing import NamedTuple

@@ -10,7 +10,7 @@ KEEP = -1
 
 @jit_allocating
 def recalibrate(state, variant):  # INOUT scalars: interval, cluster_ratio, vigilance
-    """Both, by as many samples as may matter."""
+    """Update Λ and V, from as many of the newest samples as can matter."""
     scalars = state.scalars[0]
     n_probed = min(2 * scalars.interval if variant.grows else scalars.interval, scalars.window_size)
     _recalibrate(state, variant, n_probed, new_similarities(state, n_probed))

@@ -42,13 +42,13 @@ class _Stamped:
         return sha256(stamp.encode()).hexdigest()
 
     def get_disambiguator(self) -> str:
-        # In the names of the files as well: numba writes the index before the code, so that whatever
-        # comes in between would leave a new index that points at old code.
+        # In the names of the files as well: numba writes the index before the code, so that an
+        # interruption in between would leave a new index that points at old code.
         return f"{super().get_disambiguator()}-{self.get_source_stamp()[:16]}"  # type: ignore[misc]
 
 
 def _folder_of(path: Path) -> Path:
-    """The folder of the package that a file is in, at whatever depth; else the one beside it."""
+    """The folder of the package that a file is in, at any depth; else the one beside it."""
     if path.is_relative_to(PACKAGE):
         return PACKAGE / path.relative_to(PACKAGE).parts[0]
     return path.parent

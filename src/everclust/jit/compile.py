@@ -24,11 +24,11 @@ _KERNEL: dict[str, Any] = {"no_cfunc_wrapper": True}
 _PART: dict[str, Any] = {"no_cpython_wrapper": True, **_KERNEL, **part_options()}
 Function = Callable[..., Any]
 
-#: min is the same in whatever order it is taken; only NaN, which validation refuses, would differ.
+#: min is the same in any order; only NaN, which validation refuses, would differ.
 ORDERLESS = {"nnan", "nsz"}
 #: A square and its sum may be rounded once instead of twice.
 FUSED = {"contract"}
-#: The coarse search allows for its rounding errors, so it may round as the machine likes best.
+#: The coarse search allows for its rounding errors, so it may round in any way that is fast.
 COARSE = {"contract", "reassoc", "nnan", "nsz"}
 
 
@@ -118,7 +118,7 @@ def _without_garbage_collection() -> Iterator[None]:
 
 @contextmanager
 def _quietly() -> Iterator[None]:
-    """numba doubts names that inlining has introduced: only without SIMD types, and without consequence."""
+    """Silence a harmless warning about names that inlining introduces; it comes only without SIMD types."""
     with warnings.catch_warnings():
         if not switches.is_on("simd"):
             warnings.simplefilter("ignore", NumbaIRAssumptionWarning)

@@ -1,4 +1,4 @@
-"""Teaches numba vectors and references: the fast way where it works, the plain way where it does not."""
+"""Registers vectors and references with numba: the fast way if it works, otherwise the plain way."""
 
 from numba.extending import register_jitable
 

@@ -23,22 +23,22 @@ class _PartLibrary(codegen.JITCodeLibrary):
     """The code of one part."""
 
     def _optimize_functions(self, ll_module: Any) -> None:
-        """Not yet."""
+        """Do nothing: the kernel optimises its parts."""
 
     def finalize(self) -> None:
-        """No machine code either."""
+        """Make no machine code."""
         self._finalized = True
 
     @property
     def codegen(self) -> Any:
-        """Who is told about Python objects that the machine code deals with."""
+        """The object on which numba calls `set_env`."""
         return self
 
     def set_env(self, name: str, environment: Any) -> None:
-        """There is no machine code, and parts deal with none."""
+        """Do nothing: parts use no Python objects."""
 
     def _get_module_for_linking(self) -> Any:
-        """The code of the part and of all that it calls: a kernel asks for it."""
+        """The code of the part and of all that it calls, for a kernel to link."""
         module = self._alone().clone()
         for other in self._below({}).values():
             module.link_in(other, preserve=True)
@@ -60,7 +60,7 @@ class _PartLibrary(codegen.JITCodeLibrary):
 
 
 class _SharedFlags(compiler.Flags):
-    """Compared ten thousand times, so equal ones are the same: that is all there is to ask."""
+    """Flags compared by identity: numba compares them ten thousand times, and equal ones are one object."""
 
     __slots__ = ()
     __eq__ = object.__eq__
@@ -72,7 +72,7 @@ class _PartFlags(compiler.Flags):
     _shared: ClassVar[dict[str, _SharedFlags]] = {}
 
     def copy(self) -> Any:
-        """What numba looks at while it compiles the part."""
+        """The flags that numba reads while it compiles the part."""
         return self._shared.setdefault(repr(self), _SharedFlags(self))
 
 

@@ -13,7 +13,7 @@ TUKEY = 1.5
 def gather(values, low, high, bound):  # INOUT values (order only)
     """Put those below the bound first; returns where the others begin.
 
-    Every value is moved, and nothing hangs on a comparison, which nobody could guess (Lomuto's scheme).
+    Branch-free Lomuto partition: it moves every value, and so avoids mispredicted branches.
     """
     n_below = low
     for i in range(low, high):

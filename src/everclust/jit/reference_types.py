@@ -41,7 +41,7 @@ class Rows(types.Type):  # type: ignore[misc]
     """The type of an array of records in a tuple that is handed on by reference.
 
     All it has is single rows, from 0 on, and its shape. Numba's own arrays allow for so much more that it
-    takes time to compile and, since a row from the end must be told by its sign, to run.
+    takes time to compile and, since every index may count from the end, to run.
     """
 
     def __init__(self, array: Any) -> None:

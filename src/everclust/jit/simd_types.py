@@ -27,7 +27,7 @@ class _Model(models.PrimitiveModel):  # type: ignore[misc]
 
 
 def _typed(function: Any, result: Any) -> None:
-    """Tell numba the type that a function returns."""
+    """Register the type that a function returns."""
     type_callable(function)(lambda context: result)
 
 
@@ -73,7 +73,7 @@ def _square_root(context: Any, builder: Any, signature: Any, arguments: Any) -> 
 
 
 def _call(builder: Any, name: str, arguments: Any, result: Any, **flags: Any) -> Any:
-    """What LLVM does with a vector."""
+    """Call an intrinsic of LLVM with vectors."""
     vector = arguments[0].type
     suffix = f"v{vector.count}f{8 * BYTES // vector.count}"
     function = cgutils.get_or_insert_function(

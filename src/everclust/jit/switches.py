@@ -39,7 +39,7 @@ def switch_off(trick: str, reason: str) -> None:
 
 @contextmanager
 def attempt(trick: str) -> Iterator[None]:
-    """Set a trick up; whatever goes wrong switches it off."""
+    """Set a trick up; any error switches it off."""
     try:
         yield
     except Exception as error:

@@ -1,1 +1,1 @@
-"""A state with a lock, identities and a file format; knows no scikit-learn."""
+"""A state with a lock, identities and a file format; imports no scikit-learn."""

@@ -27,7 +27,7 @@ class Event(NamedTuple):
 
     Examples
     --------
-    >>> from everclust.model.events import Event
+    >>> from everclust import Event
     >>> print(Event(70, "split", (5,), (5, 101), (30, 12), (0.5, 0.1)))
     sample 70: 5 split into 5 and 101 (30 and 12 samples)
     """

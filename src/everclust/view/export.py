@@ -17,13 +17,13 @@ NODE = ("node", "cluster", "usage", "scale", "active")
 
 
 def write_export(model: IDAT, path: Path) -> list[Path]:
-    """Write the graph of a model in the format that the suffix tells.
+    """Write the graph of a model in the format that the suffix names.
 
     Parameters
     ----------
     model : IDAT
     path : Path
-        The suffix tells the format: ``.graphml``, ``.json`` or ``.csv`` (two files, nodes and edges).
+        The suffix names the format: ``.graphml``, ``.json`` or ``.csv`` (two files, nodes and edges).
 
     Returns
     -------

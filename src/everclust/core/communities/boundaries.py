@@ -13,9 +13,7 @@ from ...jit.compile import COARSE, jit, jit_allocating
 from ...jit.sorting import counting_sort, in_order
 
 EXTENT = math.sqrt(12.0)  # of a uniform distribution, in standard deviations
-ROUNDING = (
-    1e-9  # counts are small integers, so that equality is common: so that ties are not left to rounding
-)
+ROUNDING = 1e-9  # counts are small integers, so ties are common and must not depend on rounding
 
 
 class Cut(NamedTuple):

@@ -1,6 +1,6 @@
 """Which level of a merge path is the answer: the best silhouette, unless the last answer is as good.
 
-A node on the far side of its group is far from the next centre for no merit of the grouping. With two groups
+A node on the far side of its group is far from the next centre however good the grouping is. With two groups
 half of the nodes are such, with many groups few, so that a silhouette favours few groups. Here every node
 faces its neighbours: its distance to another centre is that of the node or of its mirror image in its own
 centre, whichever is nearer.

@@ -66,7 +66,7 @@ def louvain(graph):
 
 @jit_allocating
 def move_all(graph, group):  # INOUT group
-    """Passes over all nodes until none moves; has any?"""
+    """Pass over all nodes until none moves; returns whether any has moved."""
     n = group.shape[0]
     total = graph.strength.sum()
     mass = np.zeros(n, np.int64)  # G_c
@@ -92,7 +92,7 @@ def move(graph, group, mass, towards, linked, total, i):  # INOUT group, mass, t
     for e in range(graph.start[i], graph.start[i + 1]):
         c = group[graph.other[e]]
         linked[n_linked] = c
-        n_linked += towards[c] == 0  # an if would be guessed wrong half of the time
+        n_linked += towards[c] == 0  # an if would be mispredicted half of the time
         towards[c] += graph.amount[e]
     home, g = group[i], graph.strength[i]
     mass[home] -= g

@@ -3,7 +3,7 @@
 Louvain gives the finest groups, a path of mergers coarser ones, and the silhouette chooses the level
 (levels.py). Boundaries are compared with what would cross them in one homogeneous cloud (boundaries.py):
 groups are split again where that shows a clear valley, and open boundaries are merged first. What Louvain
-finds depends on the numbering of nodes, which means nothing, so that several numberings are tried.
+finds depends on the numbering of nodes, which is arbitrary, so several numberings are tried.
 """
 
 import math

@@ -37,7 +37,7 @@ class RowSink(Protocol):
 
 
 def open_sink(path: str, heads: Sequence[str], format: str | None = None) -> RowSink:
-    """A sink for rows with these column names; `-` is standard output, the suffix tells the format."""
+    """A sink for rows with these column names; `-` is standard output, the suffix names the format."""
     kind = format or ("csv" if path == "-" else Path(path).suffix.lower().removeprefix("."))
     if kind in ("jsonl", "ndjson"):
         return TextSink(path, JsonRows(heads))
