@@ -182,7 +182,7 @@ class Oracle:
         """2.4 Case III: two well-used nodes that win together become active and gather evidence.
 
         The published tables come from evidence gathered by well-used pairs only; the printed
-        reading gathers it whenever Case III occurs.
+        variant gathers it whenever Case III occurs.
         """
         bar = self.activity_bar()
         well_used = self.above(self.usage[first], bar) and self.above(self.usage[second], bar)
