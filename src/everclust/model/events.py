@@ -48,7 +48,12 @@ class Event(NamedTuple):
         return "".join(map(str, self.words()))
 
     def words(self) -> list[int | str]:
-        """The sentence in pieces; integers are ids of clusters."""
+        """The sentence in pieces; integers are ids of clusters.
+
+        Returns
+        -------
+        words : list of int or str
+        """
         happened: list[int | str]
         if self.kind == "born":
             happened = [self.after[0], " is born"]
@@ -60,7 +65,12 @@ class Event(NamedTuple):
         return [*happened, f" ({sizes} {'sample' if self.sizes == (1,) else 'samples'})"]
 
     def to_dict(self) -> dict[str, Any]:
-        """The event as plain JSON, with its sentence as `text`."""
+        """The event as plain JSON, with its sentence as `text`.
+
+        Returns
+        -------
+        event : dict
+        """
         return {
             "sample": int(self.sample),
             "kind": self.kind,

@@ -10,7 +10,39 @@ from .clusters import COMPONENTS, Clusters
 
 
 class Snapshot(NamedTuple):
-    """A model at one moment. It shares no memory with the model, and its arrays are read-only."""
+    """A model at one moment. It shares no memory with the model, and its arrays are read-only.
+
+    Parameters
+    ----------
+    n_samples_seen : int
+        Number of samples learnt.
+    interval, vigilance : int, float
+        The recalculation interval and the vigilance threshold.
+    feature_weights : ndarray of shape (n_features,)
+        Weight of each feature in squared distances.
+    prototypes : ndarray of shape (n_nodes, n_features)
+        Positions of the nodes, in order of creation.
+    scales, usage, active : ndarray of shape (n_nodes,)
+        Distance scale of each node, how often it was moved, whether it is active.
+    edges : ndarray of shape (m, 2)
+        Pairs of nodes joined by an edge.
+    last_won : ndarray of shape (n_nodes,)
+        Number of the latest sample that moved the node.
+    group : ndarray of shape (n_nodes,)
+        Lowest node of each node's connected component or community.
+    node_labels, since : ndarray of shape (n_nodes,)
+        Id of each node's cluster, or -1, and the sample at which that cluster appeared.
+    n_clusters : int
+        Number of clusters.
+    candidates : ReadOut
+        Nodes that rows are compared with.
+    clusters : {"components", "handover"}
+        What a cluster is.
+    vote_weights : ndarray of shape (n_candidates,)
+        Weights of the candidates when they vote; empty where the nearest one decides.
+    mean, deviation : ndarray of shape (n_features,)
+        Mean and standard deviation of each feature over the whole stream.
+    """
 
     n_samples_seen: int
     interval: int
@@ -21,16 +53,16 @@ class Snapshot(NamedTuple):
     usage: np.ndarray
     active: np.ndarray
     edges: np.ndarray
-    last_won: np.ndarray  # number of the latest sample that moved the node
-    group: np.ndarray  # lowest node of every node's connected component or community
-    node_labels: np.ndarray  # id of every node's cluster, or NO_CLUSTER
-    since: np.ndarray  # number of the sample at which that cluster appeared
+    last_won: np.ndarray
+    group: np.ndarray
+    node_labels: np.ndarray
+    since: np.ndarray
     n_clusters: int
-    candidates: ReadOut  # nodes that rows are compared with
-    clusters: str  # "components" or "handover"
-    vote_weights: np.ndarray  # of the candidates, when they vote; empty where the nearest one decides
-    mean: np.ndarray  # of every feature over the whole stream
-    deviation: np.ndarray  # standard deviation, likewise
+    candidates: ReadOut
+    clusters: str
+    vote_weights: np.ndarray
+    mean: np.ndarray
+    deviation: np.ndarray
 
 
 def take_snapshot(state: State, clusters: Clusters) -> Snapshot:
