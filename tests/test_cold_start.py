@@ -164,7 +164,7 @@ class Workshop:
         source.write_text(
             f"from everclust.jit.compile import kernel\n@kernel\ndef add(x):\n    return x + {number}\n"
         )
-        self.monkeypatch.setattr("everclust.jit.compile._STAMP", stamp)
+        self.monkeypatch.setattr("everclust.jit.cache._STAMP", stamp)
         module = {"__name__": "small", "__file__": str(source)}
         exec(compile(source.read_text(), source, "exec"), module)
         return module["add"](10), sum(module["add"].stats.cache_hits.values())

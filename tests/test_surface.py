@@ -113,8 +113,9 @@ def public_objects():
         yield name, thing
         if inspect.isclass(thing):
             ours = [part for part in reversed(thing.__mro__) if part.__module__.startswith("everclust")]
+            fields = getattr(thing, "_fields", ())  # of a named tuple: its own docstring explains them
             for method, member in (pair for part in ours for pair in vars(part).items()):
-                if not method.startswith("_"):
+                if not method.startswith("_") and method not in fields:
                     yield f"{name}.{method}", getattr(member, "__func__", member)
 
 

@@ -72,7 +72,7 @@ class Remembering(slow.HandoverOracle):
         root = np.sqrt(self.feature_weight)
         nodes = np.array(self.prototype)[base] * root
         clusters = [labels[k] for k in base]
-        weights = valleys.voices(slow.between(self.handover, base), clusters)
+        weights = valleys.vote_weights(slow.between(self.handover, base), clusters)
         return [valleys.vote(nodes, clusters, weights, x * root) for x in X]
 
 

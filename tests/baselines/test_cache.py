@@ -6,7 +6,7 @@ import sys
 import numba
 import pytest
 
-from everclust.jit import compile as jit
+from everclust.jit import cache
 
 PART = "from everclust.jit.compile import jit\n\n\n@jit\ndef part(x):\n    return {} * x\n"
 ENTRY = (
@@ -25,7 +25,7 @@ def load(tmp_path, monkeypatch):
 
     def load_again(factor):
         (tmp_path / "part.py").write_text(PART.format(factor))
-        jit._stamp_of_folder.cache_clear()
+        cache._stamp_of_folder.cache_clear()
         importlib.invalidate_caches()
         for name in ("part", "entry"):
             sys.modules.pop(name, None)

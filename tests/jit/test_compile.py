@@ -6,6 +6,7 @@ import numba
 import numpy as np
 import pytest
 
+from everclust.jit import cache
 from everclust.jit import compile as jit
 
 
@@ -62,30 +63,30 @@ def test_a_function_that_is_not_compiled_is_just_called():
 
 def test_another_stamp_is_another_cache(load, monkeypatch):
     load()(3)
-    monkeypatch.setattr(jit, "_STAMP", "after an edit")
+    monkeypatch.setattr(cache, "_STAMP", "after an edit")
     later = load()
     assert (later(3), hits(later)) == (6, 0)
 
 
 def test_stamp_changes_with_any_file(tmp_path):
-    folders = [shutil.copytree(jit.PACKAGE / name, tmp_path / name) for name in ("jit", "core")]
+    folders = [shutil.copytree(cache.PACKAGE / name, tmp_path / name) for name in ("jit", "core")]
     core = folders[1]
-    before = jit.source_stamp(*folders)
-    assert before == jit.source_stamp(*folders) == jit._STAMP
+    before = cache.source_stamp(*folders)
+    assert before == cache.source_stamp(*folders) == cache._STAMP
     (core / "spread.py").write_text((core / "spread.py").read_text() + "# edited\n")
-    edited = jit.source_stamp(*folders)
+    edited = cache.source_stamp(*folders)
     (core / "deeper").mkdir()
     (core / "deeper" / "another.py").touch()
-    added = jit.source_stamp(*folders)
+    added = cache.source_stamp(*folders)
     (core / "deeper" / "another.py").rename(core / "deeper" / "renamed.py")
-    assert len({before, edited, added, jit.source_stamp(*folders)}) == 4
+    assert len({before, edited, added, cache.source_stamp(*folders)}) == 4
 
 
 def test_kernels_of_other_folders_change_with_their_own_files_too(tmp_path):
     """The baselines' kernels are built upon those of the core."""
 
     def stamp(path):
-        stamped = jit._Stamped()
+        stamped = cache._Stamped()
         stamped._py_file = str(path)
         return stamped.get_source_stamp()
 
@@ -93,12 +94,20 @@ def test_kernels_of_other_folders_change_with_their_own_files_too(tmp_path):
         (tmp_path / name).mkdir()
         (tmp_path / name / "kernel.py").write_text(f"# {name}\n")
     one, other = (stamp(tmp_path / name / "kernel.py") for name in ("one", "other"))
-    assert len({one, other, jit._STAMP}) == 3
-    assert stamp(jit.__file__) == stamp(tmp_path / "nowhere.py") == jit._STAMP
+    assert len({one, other, stamp(jit.__file__)}) == 3
+    assert stamp(jit.__file__) == stamp(tmp_path / "nowhere.py")
+
+
+def test_a_trick_that_is_off_is_another_cache(monkeypatch):
+    stamped = cache._Stamped()
+    stamped._py_file = jit.__file__
+    with_all = stamped.get_source_stamp()
+    monkeypatch.setattr(cache.switches, "reasons", lambda: {"simd": "for a test"})
+    assert stamped.get_source_stamp() != with_all
 
 
 def test_without_a_writable_folder_kernels_work_all_the_same(load, monkeypatch, tmp_path):
-    monkeypatch.setattr(jit._Impl, "_locator_classes", [])
+    monkeypatch.setattr(cache._Impl, "_locator_classes", [])
     assert load()(3) == 6
     assert not list(tmp_path.rglob("*.nb?"))
 
@@ -132,7 +141,7 @@ def test_a_save_that_broke_off_does_not_revive_old_code(load, monkeypatch, tmp_p
     source = tmp_path / "kernels.py"
     # Longer than before: within the same second, Python knows an edited module by its size alone.
     source.write_text(source.read_text().replace("2 * x", "(1 + 2) * x"))
-    monkeypatch.setattr(jit, "_STAMP", "after an edit")
+    monkeypatch.setattr(cache, "_STAMP", "after an edit")
     with monkeypatch.context() as patch:
         patch.setattr(numba.core.caching.IndexDataCacheFile, "_save_data", refuse)
         assert load()(3) == 9

@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 
 from everclust.jit import compile as jit
-from everclust.jit import linking
+from everclust.jit import linking, part_compiler
 
 pytestmark = [
     pytest.mark.usefixtures("compiling"),
     pytest.mark.skipif(
-        not linking.how_to_compile_parts(), reason="numba compiles parts by itself in versions not tried"
+        not linking.part_options(), reason="numba compiles parts by itself in versions not tried"
     ),
 ]
 
@@ -67,15 +67,8 @@ def test_shared_flags_stay_as_they_are():
     """numba changes the ones at hand where it compiles arithmetic of whole arrays."""
     part = jit.jit_allocating(lambda values: (values + 1)[0])
     assert jit.kernel(lambda values: part(values))(np.array([3.0])) == 4
-    for name, flags in linking._PartFlags._shared.items():
-        assert repr(linking._PartFlags(flags)) == name
-
-
-def test_versions_that_were_not_tried_compile_as_ever(parts):
-    earliest, latest = linking.TRIED
-    assert linking.how_to_compile_parts(earliest) == linking.how_to_compile_parts(latest) != {}
-    assert linking.how_to_compile_parts((earliest[0], earliest[1] - 1)) == {}
-    assert linking.how_to_compile_parts((latest[0], latest[1] + 1)) == {}
+    for name, flags in part_compiler._PartFlags._shared.items():
+        assert repr(part_compiler._PartFlags(flags)) == name
 
 
 @pytest.mark.parametrize("is_enabled", [True, False])

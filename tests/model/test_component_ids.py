@@ -355,10 +355,10 @@ def test_a_node_that_comes_back_starts_a_new_cluster(model, compiled):
     rules.next_id, rules.nodes = 7, nodes_of(state)
     state.node["active"][0] = False
     scalars_of(state).n_active -= 1
-    scalars_of(state).change = everclust.core.topology.ANYTHING
-    compiled(everclust.core.cluster_ids.recognise)(state)
+    scalars_of(state).n_changed = everclust.core.layout.ALL_CHANGED
+    compiled(everclust.core.cluster_ids.update_ids)(state)
     compiled(everclust.core.topology.activate)(state, 0)
-    compiled(everclust.core.cluster_ids.recognise)(state)
+    compiled(everclust.core.cluster_ids.update_ids)(state)
     read_records(state, log)
     assert [event.kind for event in log.events()] == ["gone", "born"]
     assert ids_by_birth(state) == {0: 7}
@@ -470,7 +470,7 @@ def test_a_listener_may_start_another_model():
 
 def test_a_cluster_may_be_split_twice_by_one_sample():
     """Once by maintenance and once because a node is evicted: two events, one after the other."""
-    records, log = np.zeros(4, everclust.core.cluster_ids.EVENT), EventLog()
+    records, log = np.zeros(4, everclust.core.state.EVENT), EventLog()
     for row, (part, size, centre) in enumerate([(5, 9, 0), (101, 2, 0), (5, 6, 1), (102, 3, 1)]):
         records[row] = (70, everclust.core.cluster_ids.SPLIT, 5, part, size, centre)
     log.add(records, np.array([[1.0], [2.0]]))

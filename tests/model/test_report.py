@@ -35,8 +35,8 @@ def snapshot(model):
         next_cluster=6,
         n_seen=21,
     )
-    state.mean = [2, 2]
-    state.square_sum = [80, 0]  # variances of 4 and 0
+    state.mean[:] = [2, 2]
+    state.square_sum[:] = [80, 0]  # variances of 4 and 0
     return snapshot_of(state)
 
 
@@ -74,7 +74,7 @@ def test_spread_is_measured_in_the_metric(model):
 
 def test_only_the_farthest_features_are_named(model):
     state = model([[1, -5, 3, 0], [1, -5, 3, 0], [1, -5, 3, 0]], n_seen=5)
-    state.square_sum = 4
+    state.square_sum[:] = 4
     assert cluster_report(snapshot_of(state))["differs_by"].tolist() == ["x1 -5.0, x2 +3.0, x0 +1.0"]
 
 

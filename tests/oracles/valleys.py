@@ -56,12 +56,12 @@ def group_linked(y: Points, w: Pairs, before: Sequence[int], share: float) -> li
     if not levels:
         return [0] * len(y)
     g = slow.strengths(w, len(y))
-    seats = [seats_of(y, g, level) for level in levels]
-    best = slow.choose_level([mean(seat, g) for seat in seats])
+    values = [silhouettes(y, g, level) for level in levels]
+    best = slow.choose_level([mean(value, g) for value in values])
     if all(c == UNKNOWN for c in before):
         return levels[best]
-    alike = slow.choose_level([likeness(before, level, g) for level in levels])
-    change = [a - b for a, b in zip(seats[best], seats[alike], strict=True)]
+    alike = slow.choose_level([overlap(before, level, g) for level in levels])
+    change = [a - b for a, b in zip(values[best], values[alike], strict=True)]
     return levels[best if mean(change, g) > share * standard_error(change, g) else alike]
 
 
@@ -202,17 +202,17 @@ def best_merge(
 # 3. Level.
 
 
-def seats_of(y: Points, g: Sequence[int], level: Sequence[int]) -> list[float]:
+def silhouettes(y: Points, g: Sequence[int], level: Sequence[int]) -> list[float]:
     """(b - a)/max(a, b) of every node; b from itself or from its mirror image in the centre."""
     centre = slow.centres(y, g, level)
-    seats = []
+    values = []
     for i, own in enumerate(level):
         inner = 0.0 if list(level).count(own) == 1 else math.dist(y[i], centre[own])
         mirrored = [2 * middle - value for middle, value in zip(centre[own], y[i], strict=True)]
         others = [point for c, point in enumerate(centre) if c != own]
         outer = min(math.dist(place, point) for place in (y[i], mirrored) for point in others)
-        seats.append((outer - inner) / max(inner, outer) if max(inner, outer) > 0 else 0.0)
-    return seats
+        values.append((outer - inner) / max(inner, outer) if max(inner, outer) > 0 else 0.0)
+    return values
 
 
 def mean(values: Sequence[float], g: Sequence[int]) -> float:
@@ -226,7 +226,7 @@ def standard_error(values: Sequence[float], g: Sequence[int]) -> float:
     return math.sqrt(sum((m * (v - middle)) ** 2 for v, m in zip(values, g, strict=True))) / sum(g)
 
 
-def likeness(before: Sequence[int], level: Sequence[int], g: Sequence[int]) -> float:
+def overlap(before: Sequence[int], level: Sequence[int], g: Sequence[int]) -> float:
     """Hand-overs of nodes that stay with the largest part of their group, seen from either side."""
     common: dict[tuple[int, int], int] = {}
     for old, new, count in zip(before, level, g, strict=True):
@@ -242,19 +242,19 @@ def likeness(before: Sequence[int], level: Sequence[int], g: Sequence[int]) -> f
 # 5. Samples.
 
 
-def vote(nodes: Points, clusters: Sequence[int], voice: Sequence[float], x: Sequence[float]) -> int:
+def vote(nodes: Points, clusters: Sequence[int], weight: Sequence[float], x: Sequence[float]) -> int:
     """The cluster for which the nearest of these nodes vote."""
-    n_asked = min(len(nodes), 1 + math.ceil(math.log2(len(nodes))))
-    near = sorted((math.dist(node, x), k) for k, node in enumerate(nodes))[:n_asked]
+    n_neighbours = min(len(nodes), 1 + math.ceil(math.log2(len(nodes))))
+    near = sorted((math.dist(node, x), k) for k, node in enumerate(nodes))[:n_neighbours]
     if near[0][0] == 0:
         return clusters[near[0][1]]
     votes = {clusters[k]: 0.0 for _, k in near}
     for away, k in near:
-        votes[clusters[k]] += voice[k] * (near[-1][0] / away - 1)
+        votes[clusters[k]] += weight[k] * (near[-1][0] / away - 1)
     return max(votes, key=lambda c: votes[c])  # the first of equals, and they are in the order of distance
 
 
-def voices(w: Pairs, clusters: Sequence[int]) -> list[float]:
+def vote_weights(w: Pairs, clusters: Sequence[int]) -> list[float]:
     """Share of every node's hand-overs that stay in its cluster."""
     found = []
     for k, cluster in enumerate(clusters):

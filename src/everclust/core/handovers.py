@@ -8,6 +8,7 @@ left out whenever it is read.
 
 import numpy as np
 
+from ..jit.arrays import filled, taken
 from ..jit.compile import jit, jit_allocating, kernel
 from ..jit.reference import refer
 from ..jit.sorting import counting_sort, in_order
@@ -94,9 +95,14 @@ def find_pairs(table, births):
             if i != NONE and j != NONE:
                 pairs[n, 0], pairs[n, 1], pairs[n, 2] = i, j, table[row].count
                 n += 1
-    by_second = counting_sort(pairs[:n, 1], births.shape[0])[1]
-    by_first = counting_sort(pairs[by_second, 0], births.shape[0])[1]
-    return in_order(pairs, by_second[by_first])
+    key = np.empty(n, np.int64)
+    for k in range(n):
+        key[k] = pairs[k, 1]
+    by_second = counting_sort(key, births.shape[0])[1]
+    for k in range(n):
+        key[k] = pairs[by_second[k], 0]
+    by_first = counting_sort(key, births.shape[0])[1]
+    return in_order(pairs, taken(by_second, by_first))
 
 
 @jit_allocating
@@ -105,7 +111,7 @@ def new_buckets(births):
     size = 2
     while size < 2 * births.shape[0]:
         size *= 2
-    buckets = np.full(size, NONE)
+    buckets = filled(size, NONE)
     for k in range(births.shape[0]):
         bucket = scatter(births[k], 0) & (size - 1)
         while buckets[bucket] != NONE:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from .arrays import accumulate, copied
 from .blocks import copy_row
 from .compile import jit_allocating
 
@@ -10,13 +11,13 @@ from .compile import jit_allocating
 def counting_sort(key, n_keys):
     """(where each key starts, indices by key)."""
     start = np.zeros(n_keys + 1, np.int64)
-    for k in key:
-        start[k + 1] += 1
-    start = np.cumsum(start)
-    fill, order = start.copy(), np.empty(key.shape[0], np.int64)
     for i in range(key.shape[0]):
-        order[fill[key[i]]] = i
-        fill[key[i]] += 1
+        start[key[i] + 1] += 1
+    accumulate(start)
+    end, order = copied(start), np.empty(key.shape[0], np.int64)
+    for i in range(key.shape[0]):
+        order[end[key[i]]] = i
+        end[key[i]] += 1
     return start, order
 
 

@@ -120,7 +120,9 @@ def count_boundary(links, group, n_groups):
 @jit_allocating
 def direction(a, b):
     """Unit vector from a to b, or zero."""
-    u = b - a
+    u = np.empty(a.shape[0])
+    for j in range(u.shape[0]):
+        u[j] = b[j] - a[j]
     length = math.sqrt(dot(u, u))
     for j in range(u.shape[0]):
         u[j] = u[j] / length if length > 0.0 else 0.0

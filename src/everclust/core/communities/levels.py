@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...jit.arrays import highest_index, sum_of
 from ...jit.compile import jit, jit_allocating
 from ..layout import NO_CLUSTER
 from .silhouette import quick_square, update_value
@@ -105,7 +106,9 @@ class Level(NamedTuple):
 @jit_allocating
 def new_level(n):
     """All nodes in one group, which scores less than any other."""
-    return Level(np.full(1, -math.inf), np.zeros(n, np.int64), np.zeros(n))
+    score = np.empty(1)
+    score[0] = -math.inf
+    return Level(score, np.zeros(n, np.int64), np.zeros(n))
 
 
 @jit
@@ -122,7 +125,7 @@ def consider(level, silhouette, score):  # INOUT level
 def overlap(silhouette, before, groups):
     """Hand-overs of nodes that stay with the largest part of their group, counted from either side."""
     n_groups = silhouette.size.shape[0]
-    common = np.zeros((before.max() + 1, n_groups))
+    common = np.zeros((highest_index(before) + 1, n_groups))
     for i in range(before.shape[0]):
         if before[i] != NO_CLUSTER:
             common[before[i], silhouette.group[i]] += silhouette.g[i]
@@ -134,7 +137,7 @@ def overlap(silhouette, before, groups):
             most = max(most, common[c, a])
             largest[a] = max(largest[a], common[c, a])
         total += most
-    return total + largest.sum()
+    return total + sum_of(largest)
 
 
 @jit

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...jit.compile import jit, jit_allocating
+from ...jit.compile import kernel
 from ..handovers import births_of, find_pairs
 from ..metric import distance
 from ..state import State, scalar
@@ -38,26 +38,31 @@ def _bounded(count: np.ndarray) -> np.ndarray:
     return count
 
 
-@jit_allocating
-def label_linked(group, linked, label):  # INOUT label
-    """Number the groups in the order of their first nodes."""
-    number = np.full(group.max() + 1, -1)
-    n = 0
-    for k in linked:
-        if number[group[k]] < 0:
-            number[group[k]] = n
-            n += 1
-        label[k] = number[group[k]]
+def by_first_node(group: np.ndarray) -> np.ndarray:
+    """The same groups, numbered in the order of their first nodes."""
+    _, first, number = np.unique(group, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return rank[number]
 
 
-@jit
-def label_others(strength, prototype, weight, linked, label):  # INOUT label
+def label_others(
+    strength: np.ndarray, prototype: np.ndarray, weight: np.ndarray, linked: np.ndarray, label: np.ndarray
+) -> None:  # INOUT label
     """Nodes without hand-overs go with the nearest node that has some, the lowest on ties."""
-    for k in range(label.shape[0]):
-        if strength[k] == 0:
-            nearest = np.inf
-            for i in linked:
-                away = distance(prototype[k], prototype[i], weight)
-                if away < nearest:
-                    nearest = away
-                    label[k] = label[i]
+    others = np.flatnonzero(strength == 0)
+    if len(others):
+        label[others] = label[linked[nearest_rows(prototype[others], prototype[linked], weight)]]
+
+
+@kernel
+def nearest_rows(X, points, weight):
+    """Index of the nearest point of every row, the lowest on ties."""
+    index = np.empty(X.shape[0], np.int64)
+    for i in range(X.shape[0]):
+        nearest = np.inf
+        for k in range(points.shape[0]):
+            away = distance(X[i], points[k], weight)
+            if away < nearest:
+                nearest, index[i] = away, k
+    return index

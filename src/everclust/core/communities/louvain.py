@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...jit.arrays import accumulate, copied, counted_up, fill, highest_index, sum_of, taken
 from ...jit.compile import jit, jit_allocating
 from ...jit.sorting import counting_sort
 
@@ -30,15 +31,15 @@ def new_graph(links, n_nodes):
     for e in range(links.shape[0]):
         start[links[e, 0] + 1] += 1
         start[links[e, 1] + 1] += 1
-    start = np.cumsum(start)
-    fill = start[:-1].copy()
+    accumulate(start)
+    end = copied(start)
     other, counts = np.empty(start[-1], INDEX), np.empty(start[-1], np.int64)
     for e in range(links.shape[0]):
         i, j, count = links[e, 0], links[e, 1], links[e, 2]
-        other[fill[i]], counts[fill[i]] = j, count
-        other[fill[j]], counts[fill[j]] = i, count
-        fill[i] += 1
-        fill[j] += 1
+        other[end[i]], counts[end[i]] = j, count
+        other[end[j]], counts[end[j]] = i, count
+        end[i] += 1
+        end[j] += 1
     strength = np.zeros(n_nodes, np.int64)
     for i in range(n_nodes):
         for e in range(start[i], start[i + 1]):
@@ -47,28 +48,37 @@ def new_graph(links, n_nodes):
 
 
 @jit_allocating
+def new_groups(n):
+    """Every node in a group of its own."""
+    group = np.empty(n, INDEX)
+    for k in range(n):
+        group[k] = k
+    return group
+
+
+@jit_allocating
 def louvain(graph):
     """Group of every node: greedy modularity, level by level, and once more on the nodes themselves."""
     n = graph.strength.shape[0]
-    member = np.arange(n).astype(INDEX)  # of which super-node
+    member = new_groups(n)  # super-node of every node
     level = graph
     while True:
-        group = np.arange(level.strength.shape[0]).astype(INDEX)
+        group = new_groups(level.strength.shape[0])
         if not move_all(level, group):
             break
-        n_groups = close_up(group, np.arange(group.shape[0]))
+        n_groups = close_up(group)
         for k in range(n):
             member[k] = group[member[k]]
         level = aggregate(level, group, n_groups)
     move_all(graph, member)
-    return member.astype(np.int64)
+    return taken(counted_up(n), member)
 
 
 @jit_allocating
 def move_all(graph, group):  # INOUT group
     """Pass over all nodes until none moves; returns whether any has moved."""
     n = group.shape[0]
-    total = graph.strength.sum()
+    total = sum_of(graph.strength)
     mass = np.zeros(n, np.int64)  # G_c
     for i in range(n):
         mass[group[i]] += graph.strength[i]
@@ -97,7 +107,8 @@ def move(graph, group, mass, towards, linked, total, i):  # INOUT group, mass, t
     home, g = group[i], graph.strength[i]
     mass[home] -= g
     best, most = home, towards[home] * total - g * mass[home]
-    for c in linked[:n_linked]:
+    for m in range(n_linked):
+        c = linked[m]
         gain = towards[c] * total - g * mass[c]
         if gain > most or (gain == most and best != home and c < best):
             best, most = c, gain
@@ -108,15 +119,15 @@ def move(graph, group, mass, towards, linked, total, i):  # INOUT group, mass, t
 
 
 @jit_allocating
-def close_up(group, nodes):  # INOUT group
-    """Number the groups of these nodes from 0, in the order of their labels; returns how many there are."""
-    is_there = np.zeros(group.max() + 1, np.int64)
-    for k in nodes:
-        is_there[group[k]] = 1
-    number = np.cumsum(is_there) - 1
-    for k in nodes:
-        group[k] = number[group[k]]
-    return number[-1] + 1
+def close_up(group):  # INOUT group
+    """Number the groups from 0, in the order of their labels; returns how many there are."""
+    number = np.zeros(highest_index(group) + 1, np.int64)
+    for k in range(group.shape[0]):
+        number[group[k]] = 1
+    accumulate(number)
+    for k in range(group.shape[0]):
+        group[k] = number[group[k]] - 1
+    return number[-1]
 
 
 @jit_allocating
@@ -128,14 +139,15 @@ def aggregate(graph, group, n_groups):
     start, order = counting_sort(group, n_groups)
     towards = np.zeros(n_groups, np.int64)
     for a in range(n_groups):
-        for i in order[start[a] : start[a + 1]]:
+        for m in range(start[a], start[a + 1]):
+            i = order[m]
             for e in range(graph.start[i], graph.start[i + 1]):
                 towards[group[graph.other[e]]] += graph.amount[e]
         for b in range(a + 1, n_groups):
             if towards[b] > 0:
                 between[n, 0], between[n, 1], between[n, 2] = a, b, towards[b]
                 n += 1
-        towards[:] = 0
+        fill(towards, 0)
     strength = np.zeros(n_groups, np.int64)
     for i in range(group.shape[0]):
         strength[group[i]] += graph.strength[i]

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...jit.arrays import as_floats, copied
 from ...jit.compile import COARSE, jit, jit_allocating
 
 
@@ -26,8 +27,8 @@ def new_silhouette(g, group, n_groups, position):
     """Centres are g-weighted means."""
     n = position.shape[0]
     silhouette = Silhouette(
-        g.astype(np.float64),
-        group.copy(),
+        as_floats(g),
+        copied(group),
         np.zeros(n_groups, np.int64),
         np.zeros(n_groups),
         np.zeros((n_groups, position.shape[1])),

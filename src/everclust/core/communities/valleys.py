@@ -7,13 +7,25 @@ finds depends on the numbering of nodes, which is arbitrary, so several numberin
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
+from ...jit.arrays import (
+    as_floats,
+    copied,
+    copied_matrix,
+    counted_up,
+    filled,
+    highest_index,
+    sum_of,
+    taken,
+)
 from ...jit.compile import jit, jit_allocating, kernel
-from ..layout import NO_CLUSTER
+from ...jit.sorting import in_order
+from ..layout import NO_CLUSTER, NONE
 from ..state import State, scalar
-from .boundaries import ROUNDING, homogeneous, measure_boundaries, new_cut, sort_by_group, strengths
+from .boundaries import ROUNDING, homogeneous, measure_boundaries, new_cut, sort_by_group
 from .levels import (
     consider,
     is_clearly_better,
@@ -23,7 +35,7 @@ from .levels import (
     share_known,
     update_facing,
 )
-from .linked_nodes import FEWEST_LINKED, label_linked, label_others
+from .linked_nodes import FEWEST_LINKED, by_first_node, label_others
 from .louvain import close_up, louvain, new_graph
 from .silhouette import merge_groups, new_silhouette, weighted_mean
 
@@ -34,10 +46,8 @@ GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 
 def base_labels(state: State, base: np.ndarray, links: np.ndarray) -> np.ndarray:
     """Cluster of every node in the base, numbered in the order of their lowest nodes."""
-    label, before = np.zeros(len(base), np.int64), compact(state.node["community"][base])
-    known = share_known(scalar(state, "n_seen"))
-    find_clusters(state.prototype[base], state.weight, links, before, known, label)
-    return label
+    before, known = compact(state.node["community"][base]), share_known(scalar(state, "n_seen"))
+    return find_clusters(state.prototype[base], state.weight, links, before, known)
 
 
 def compact(ids: np.ndarray) -> np.ndarray:
@@ -48,54 +58,65 @@ def compact(ids: np.ndarray) -> np.ndarray:
     return number
 
 
-@kernel
-def find_clusters(prototype, weight, links, before, known, label):  # INOUT label
-    """Label every node, given (i, j, count) of the pairs with hand-overs.
+class Linked(NamedTuple):
+    """The nodes with hand-overs, numbered from 0."""
+
+    position: np.ndarray  # prototypes times √ω
+    links: np.ndarray  # (i, j, count)
+    g: np.ndarray  # hand-overs of every node
+    before: np.ndarray  # cluster at the last update of ids, or NO_CLUSTER
+
+
+def find_clusters(
+    prototype: np.ndarray, weight: np.ndarray, links: np.ndarray, before: np.ndarray, known: float
+) -> np.ndarray:
+    """Cluster of every node, given (i, j, count) of the pairs with hand-overs.
 
     `before`: their clusters at the last update of ids, or NO_CLUSTER; `known`: the share of the samples
     that had come by then.
     """
-    strength = strengths(links, prototype.shape[0])
+    n = len(prototype)
+    strength = np.bincount(links[:, 0], links[:, 2], n) + np.bincount(links[:, 1], links[:, 2], n)
     linked = np.flatnonzero(strength)
-    if linked.shape[0] < FEWEST_LINKED:
-        return
-    index = np.full(prototype.shape[0], -1)
-    index[linked] = np.arange(linked.shape[0])
-    position = prototype[linked] * np.sqrt(weight)
-    group = np.zeros(prototype.shape[0], np.int64)
-    links = numbered(links, index)
-    group[linked] = cluster_linked(position, links, strength[linked], before[linked], known)
-    label_linked(group, linked, label)
+    label = np.zeros(n, np.int64)
+    if len(linked) < FEWEST_LINKED:
+        return label
+    index = np.full(n, NONE)
+    index[linked] = np.arange(len(linked))
+    among = np.column_stack([index[links[:, :2]], links[:, 2]])
+    nodes = Linked(prototype[linked] * np.sqrt(weight), among, strength[linked], before[linked])
+    label[linked] = by_first_node(cluster_linked(nodes, known, numberings(len(linked))))
     label_others(strength, prototype, weight, linked, label)
+    return label
 
 
-@jit_allocating
-def cluster_linked(position, links, g, before, known):
-    """Cluster of every node, all of them linked: the best level, or the one closest to the last answer."""
+def numberings(n: int) -> np.ndarray:
+    """Numbers of nodes, one numbering a row: as they are, then mixed by multiples of the golden ratio."""
+    number = np.tile(np.arange(n), (max(1, min(MOST_NUMBERINGS, MOST_NODES // n)), 1))
+    for turn in range(1, len(number)):
+        number[turn, np.argsort(np.arange(n) * (turn * GOLDEN) % 1.0)] = np.arange(n)
+    return number
+
+
+@kernel
+def cluster_linked(nodes, known, numberings):
+    """Cluster of every linked node: the best level, or the one closest to the last answer."""
+    position, links, g = nodes.position, nodes.links, nodes.g
     n = position.shape[0]
     best, alike = new_level(n), new_level(n)
-    for turn in range(max(1, min(MOST_NUMBERINGS, MOST_NODES // n))):
-        group, n_groups = finest(position, links, numbering(n, turn))
+    for turn in range(numberings.shape[0]):
+        group, n_groups = finest(position, links, numberings[turn])
         if n_groups > 1:
             cut = measure_boundaries(position, links, g, group, n_groups)
-            merge_down(position, g, cut, before, group, best, alike)
+            merge_down(nodes, cut, group, best, alike)
     stays = alike.score[0] > 0.0 and not is_clearly_better(g, best.value, alike.value, known)
     return alike.group if stays else best.group
 
 
 @jit_allocating
-def numbering(n, turn):
-    """Numbers of nodes: as they are at first, then mixed by multiples of the golden ratio."""
-    number = np.arange(n)
-    if turn > 0:
-        number[np.argsort(np.arange(n) * (turn * GOLDEN) % 1.0)] = np.arange(n)
-    return number
-
-
-@jit_allocating
 def numbered(links, number):
     """The links of nodes with other numbers."""
-    other = links.copy()
+    other = copied_matrix(links)
     for e in range(links.shape[0]):
         other[e, 0], other[e, 1] = number[links[e, 0]], number[links[e, 1]]
     return other
@@ -105,25 +126,30 @@ def numbered(links, number):
 def finest(position, links, number):
     """Louvain, and Louvain again inside every group, as long as a clear valley is found there."""
     n = position.shape[0]
-    group = louvain(new_graph(numbered(links, number), n))[number]
-    n_waiting = close_up(group, np.arange(n))  # groups that may be split
-    found, n_found = np.full(n, -1), 0
+    group = taken(louvain(new_graph(numbered(links, number), n)), number)
+    n_waiting = close_up(group)  # groups that may be split
+    found, n_found = filled(n, NONE), 0
     index = np.empty(n, np.int64)
     while n_waiting > 0:
         inside = sort_by_group(links, group, n_waiting + 1)  # the last group are the nodes that are done
         n_parts = 0
         for c in range(n_waiting):
             nodes = inside.node[inside.node_start[c] : inside.node_start[c + 1]]
-            part = split(position[nodes], links_inside(inside, c, index))
-            n_new = part.max() + 1
+            part = split(in_order(position, nodes), links_inside(inside, c, index))
+            n_new = highest_index(part) + 1
+            for m in range(nodes.shape[0]):
+                if n_new == 1:
+                    found[nodes[m]] = n_found
+                else:
+                    group[nodes[m]] = n_parts + part[m]
             if n_new == 1:
-                found[nodes] = n_found
                 n_found += 1
             else:
-                group[nodes] = n_parts + part
                 n_parts += n_new
         n_waiting = n_parts
-        group[found >= 0] = n_waiting
+        for k in range(n):
+            if found[k] != NONE:
+                group[k] = n_waiting
     return found, n_found
 
 
@@ -142,24 +168,33 @@ def split(position, links):
     n = position.shape[0]
     whole = np.zeros(n, np.int64)
     graph = new_graph(links, n)
-    if n <= FEWEST_LINKED or graph.strength.min() == 0:
+    if n <= FEWEST_LINKED or has_zero(graph.strength):
         return whole
     part = louvain(graph)
-    n_parts = close_up(part, np.arange(n))
+    n_parts = close_up(part)
     if n_parts < 2:
         return whole
-    g = graph.strength.astype(np.float64)
+    g = as_floats(graph.strength)
     cut = new_cut(position, links, g, part, n_parts)
     inside = sort_by_group(links, part, n_parts)
-    united, x = np.arange(n_parts), np.empty(n)
+    united, x = counted_up(n_parts), np.empty(n)
     for a in range(n_parts):
         for b in range(a + 1, n_parts):
             if cut.crossing[a, b] > 0.0 and united[a] != united[b]:
                 expected = homogeneous(position, g, cut, inside, a, b, x)
                 if cut.crossing[a, b] + math.sqrt(cut.squares[a, b]) >= (1.0 - ROUNDING) * expected:
                     unite_names(united, a, b)
-    close_up(united, np.arange(n_parts))
-    return united[part]
+    close_up(united)
+    return taken(united, part)
+
+
+@jit
+def has_zero(values):
+    """Whether one of the numbers is 0."""
+    n_zeros = 0
+    for k in range(values.shape[0]):
+        n_zeros += values[k] == 0
+    return n_zeros > 0
 
 
 @jit
@@ -172,35 +207,48 @@ def unite_names(name, a, b):  # INOUT name
 
 
 @jit_allocating
-def merge_down(position, g, cut, before, group, best, alike):  # INOUT best, alike
+def merge_down(nodes, cut, group, best, alike):  # INOUT best, alike
     """Merge down to two groups, and score every level by silhouette and by overlap with the last answer."""
     n = cut.mass.shape[0]
-    W, E, mass = cut.crossing.copy(), cut.expected.copy(), cut.mass.copy()
-    groups = np.arange(n)
-    silhouette = new_silhouette(g, group, n, position)
+    W, E, mass = copied_matrix(cut.crossing), copied_matrix(cut.expected), copied(cut.mass)
+    groups = counted_up(n)
+    silhouette = new_silhouette(nodes.g, group, n, nodes.position)
     facing = new_facing(silhouette, groups)
     while True:
         consider(best, silhouette, weighted_mean(silhouette.g, silhouette.value))
-        consider(alike, silhouette, overlap(silhouette, before, groups))
+        consider(alike, silhouette, overlap(silhouette, nodes.before, groups))
         if groups.shape[0] == 2:
             return
         a, b = next_pair(W, E, mass, groups)
         unite(W, a, b)
         unite(E, a, b)
         mass[a], mass[b] = mass[a] + mass[b], 0.0
-        groups = groups[groups != b]
+        groups = without(groups, b)
         merge_groups(silhouette, a, b)
         update_facing(facing, silhouette, groups, a, b)
+
+
+@jit_allocating
+def without(groups, b):
+    """The groups but for b."""
+    others = np.empty(groups.shape[0] - 1, np.int64)
+    n = 0
+    for a in groups:
+        if a != b:
+            others[n] = a
+            n += 1
+    return others
 
 
 @jit
 def next_pair(W, E, mass, groups):
     """The open boundary that most exceeds its expectation; without one, the least loss of modularity."""
-    total = mass.sum()
+    total = sum_of(mass)
     best = (0, 0)
     most, any_open = -math.inf, False
-    for m, a in enumerate(groups):
-        for b in groups[m + 1 :]:
+    for m in range(groups.shape[0]):
+        for k in range(m + 1, groups.shape[0]):
+            a, b = groups[m], groups[k]
             open_here = W[a, b] > (1.0 + ROUNDING) * E[a, b]
             if any_open and not open_here:
                 continue
