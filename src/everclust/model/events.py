@@ -49,6 +49,7 @@ class Event(NamedTuple):
 
     def words(self) -> list[int | str]:
         """The sentence in pieces; integers are ids of clusters."""
+        happened: list[int | str]
         if self.kind == "born":
             happened = [self.after[0], " is born"]
         elif self.kind == "gone":
