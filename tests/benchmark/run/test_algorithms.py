@@ -47,7 +47,7 @@ def test_all_nodes_count_while_none_is_active():
 @pytest.mark.parametrize("name", VARIANTS)
 def test_variants_learn_by_their_reading(name):
     model = ALGORITHMS[name].make({}, 1)
-    assert model._reading() == VARIANTS[name]
+    assert model._chosen_variant() == VARIANTS[name]
     assert model.fit(X)._learner.variant == VARIANTS[name]
     if name.startswith("idat-without-both"):
         assert model.interval_ == VARIANTS[name].first_interval
@@ -55,8 +55,8 @@ def test_variants_learn_by_their_reading(name):
 
 def test_variants_of_one_name_do_not_change_those_of_another():
     models = [ALGORITHMS[name].make({}, 1) for name in VARIANTS]
-    assert [model._reading() for model in models] == list(VARIANTS.values())
-    assert IDAT()._reading() == starting_at(2)
+    assert [model._chosen_variant() for model in models] == list(VARIANTS.values())
+    assert IDAT()._chosen_variant() == starting_at(2)
 
 
 def test_a_variant_cannot_be_saved(tmp_path):
