@@ -5,17 +5,28 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 READY = $(VENV)/.ready
 
-.PHONY: demo test check fix bench drift beyond fidelity paper baselines coverage explore kills deep-test lowest-test browser-test build clean
+.PHONY: demo test test-slow kernels coverage check fix bench drift beyond fidelity paper baselines explore kills \
+	chromium browser-test deep-test lowest-test build clean
 
 demo: $(READY)
 	@$(BIN)/python examples/demo.py
 
-# Tests of one file in one process, which compiles what they have in common once.
-test: check
-	$(BIN)/pytest -n 2 --dist loadfile
+# What people run all day. Tests of one file run in one process, which compiles what they have in common once.
+# The core is tested with the compiler off, where every line can be seen; compiled it is tested as a whole.
+test: check kernels
+	$(BIN)/pytest -n 2 --dist loadfile --ignore=tests/core
 	@$(MAKE) --no-print-directory coverage
 
-# Lines of compiled functions can only be seen with the compiler off.
+# What guards the great promises but takes long: kill -9, servers, TLS, a browser, the first start ever, every trick
+# of the compiler taken away, and the core compiled part by part.
+test-slow: $(READY) kernels chromium
+	$(BIN)/pytest -n 2 --dist loadfile -m slow
+	$(BIN)/pytest -n 2 --dist loadfile tests/core
+
+# Compile once, before several processes need it.
+kernels: $(READY)
+	@$(BIN)/python tests/support/warm_kernels.py
+
 coverage: $(READY)
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest tests/core -n 2 -q --no-header \
 		--cov --cov-report=term-missing:skip-covered --cov-fail-under=100
@@ -23,7 +34,7 @@ coverage: $(READY)
 check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy --num-workers auto
+	$(BIN)/mypy
 	$(BIN)/lint-imports
 
 fix: $(READY)
@@ -63,14 +74,17 @@ explore: $(READY)
 
 # Longer than the suite has time for: kill -9 at random moments, sixty times for each kind of source.
 kills: $(READY)
-	EVERCLUST_KILLS=60 $(BIN)/pytest tests/stream -k "kills or survives"
+	EVERCLUST_KILLS=60 $(BIN)/pytest tests/stream -m slow -k "kills or survives"
 
 # The live page in a real browser.
-browser-test: $(READY)
+browser-test: $(READY) chromium
+	$(BIN)/pytest tests/live_page/test_browser.py -m slow -rsP
+
+chromium:
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null \
-		|| apt-get install -y --no-install-recommends chromium \
+		|| apt-get install -y --no-install-recommends chromium >/dev/null 2>&1 \
+		|| (apt-get update >/dev/null 2>&1 && apt-get install -y --no-install-recommends chromium >/dev/null 2>&1) \
 		|| echo "No Chromium, and it may not be installed here: apt-get install chromium, or set CHROMIUM=path"
-	$(BIN)/pytest tests/live_page/test_browser.py -rsP
 
 # PyTorch has an environment of its own, because it is large.
 DEEP ?= .venv-deep

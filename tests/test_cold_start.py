@@ -100,6 +100,7 @@ def cold(site):
     return first_run(site, NUMBA_CACHE_DIR=str(site / "cache"))
 
 
+@pytest.mark.slow
 def test_the_first_fit_compiles_and_the_second_process_does_not(site, cold, expected):
     assert cold["labels"] == expected
     assert (cold["n_compiled"], cold["n_found"]) == (1, 0)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from everclust.core.communities.linked_nodes import FEWEST_LINKED, label_linked, label_others
+from everclust.core.communities.linked_nodes import FEWEST_LINKED, by_first_node, label_others
 from everclust.core.communities.louvain import close_up, louvain, new_graph
 from everclust.core.communities.silhouette import merge_groups, new_silhouette, update_value, weighted_mean
 from everclust.core.state import State
@@ -25,20 +25,26 @@ def by_modularity(state: State, base: np.ndarray, links: np.ndarray) -> np.ndarr
     return label
 
 
-@kernel
 def find_communities(prototype, weight, links, label):  # INOUT label
     """Label every node, given (i, j, count) of the pairs with hand-overs."""
+    strength = np.bincount(links[:, :2].ravel(), np.repeat(links[:, 2], 2), len(prototype))
+    linked = np.flatnonzero(strength)
+    if len(linked) >= FEWEST_LINKED:
+        label[linked] = by_first_node(_find_groups(prototype, weight, links, linked)[linked])
+        label_others(strength, prototype, weight, linked, label)
+
+
+@kernel
+def _find_groups(prototype, weight, links, linked):
     graph = new_graph(links, prototype.shape[0])
-    linked = np.flatnonzero(graph.strength)
-    if linked.shape[0] < FEWEST_LINKED:
-        return
     group = louvain(graph)
-    n_groups = close_up(group, linked)
+    for k in range(group.shape[0]):
+        if graph.strength[k] == 0:  # it weighs nothing, but needs a group
+            group[k] = group[linked[0]]
+    n_groups = close_up(group)
     if n_groups > 1:
-        group[graph.strength == 0] = 0  # they weigh nothing, but need a group
         choose_level(graph, group, n_groups, linked, prototype, weight)
-    label_linked(group, linked, label)
-    label_others(graph.strength, prototype, weight, linked, label)
+    return group
 
 
 class Path(NamedTuple):

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from everclust.core.louvain import close_up, louvain, new_graph
+from everclust.core.communities.louvain import close_up, louvain, new_graph
 
 EXTENT = np.sqrt(12.0)  # of a uniform distribution, in standard deviations
 FEWEST_LINKED = 3
@@ -27,7 +27,8 @@ def _louvain(links, n_nodes):
     graph = new_graph(links, n_nodes)
     linked = np.flatnonzero(graph.strength)
     group = louvain(graph)
-    n_groups = close_up(group, linked)
+    group[graph.strength == 0] = group[linked[0]]
+    n_groups = close_up(group)
     return group, n_groups
 
 

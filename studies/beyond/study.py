@@ -153,7 +153,7 @@ def by_modularity(state, base, before, share):
 def steadily(state, base, before, share):
     """The read-out of the package, likewise."""
     label, links = np.zeros(len(base), np.int64), links_of(state, base)
-    find_clusters(state.prototype[base], state.weight, links, compact(before), share, label)
+    label[:] = find_clusters(state.prototype[base], state.weight, links, compact(before), share)
     candidates, voice = read_out(state, base, by_scale=False), vote_weights(links, label)
     return label, lambda X: predict_by_vote(candidates, label, voice, X)
 

@@ -171,6 +171,7 @@ def wait_for(condition, seconds=60):
         time.sleep(0.05)
 
 
+@pytest.mark.slow
 def test_kill_9_loses_nothing_and_nothing_is_run_twice(folder):
     arguments = ["run", "--with", TOY_FILE, "--algorithms", "toy-logged", "--datasets", "iris", "--seeds", 6]
     path, log = folder / "killed.sqlite", folder / "log"

@@ -228,3 +228,19 @@ def test_two_threads_that_begin_at_once_lose_nothing(method):
         for thread in threads:
             thread.join()
         assert model.n_samples_seen_ == 400
+
+
+@pytest.mark.parametrize("is_heard", [False, True])
+def test_a_batch_that_waits_cannot_bring_a_forgotten_model_back(is_heard):
+    """It is learnt by the model that it was given to, which a fit in another thread has replaced."""
+    model = IDAT().fit(blobs(1000))
+    if is_heard:
+        model.on_event(lambda event: None)
+    with model._learner.lock:
+        waiting = threading.Thread(target=model.partial_fit, args=(blobs(10),))
+        waiting.start()
+        time.sleep(0.3)
+        model.fit(blobs(500, seed=1))
+    waiting.join(timeout=60)
+    assert not waiting.is_alive()
+    assert model.n_samples_seen_ == 500

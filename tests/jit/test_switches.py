@@ -43,11 +43,11 @@ print(json.dumps({"off": switches.reasons()}))
 """
 #: What numba might do to each of the tricks: a private name that is no longer there.
 SURPRISES = {
-    "cache": "import numba.core.caching as m; del m.CompileResultCacheImpl._locator_classes",
+    "cache": "import numba.core.caching as m; del m.CompileResultCacheImpl",
     "linking": "import numba.core.codegen as m; del m.JITCodeLibrary",
     "nrt": "import numba.core.options as m; del m.DefaultOptions._nrt",
     "reference": "import numba.core.types.containers as m; del m.BaseNamedTuple",
-    "simd": "import llvmlite.ir as m; del m.VectorType",
+    "simd": "import numba, llvmlite.ir as m; del m.VectorType",
 }
 OTHER_VERSION = "import numba; numba.version_info = numba.version_info._replace(short=(9, 9))"
 

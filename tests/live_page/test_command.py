@@ -15,6 +15,8 @@ from everclust import IDAT, load
 pytest.importorskip("typer", reason="the command line needs Typer")
 pytest.importorskip("pyarrow", reason="streams are read through pyarrow")
 
+pytestmark = pytest.mark.slow
+
 COMMAND = "import typer; from everclust.cli.live import live; typer.run(live)"
 
 

@@ -362,7 +362,7 @@ def test_a_mode_that_does_not_exist_is_refused():
 
 def test_the_metric_cannot_change_on_the_way():
     model = IDAT(metric="capped").fit(IRIS)
-    with pytest.raises(ValueError, match=r"cannot change.*call fit"):
+    with pytest.raises(ValueError, match=r"cannot change; .*call fit"):
         model.set_params(metric="euclidean").partial_fit(IRIS)
     assert model.set_params(metric="capped").partial_fit(IRIS).n_samples_seen_ == 300
     assert model.set_params(metric="euclidean").fit(IRIS).n_samples_seen_ == 150

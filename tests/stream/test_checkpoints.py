@@ -160,6 +160,7 @@ def test_a_folder_that_cannot_be_made(fit, folder):
     assert "cannot hold checkpoints" in fit("--checkpoint", "file/kept", code=4)
 
 
+@pytest.mark.slow
 def test_a_disk_that_is_full(points, folder):
     """A limit on the size of files stands in for it: the kernel says no in the midst of a write."""
     words = [sys.executable, "-c", "from everclust.cli import main; main()", "fit", str(points), "-m", "m"]
@@ -212,6 +213,7 @@ def test_a_signal_checkpoints_and_leaves(number, folder, X):
     assert len(folders(folder)) == 1
 
 
+@pytest.mark.slow
 def test_standard_input_skips_what_was_learnt(folder, X, points):
     words = [sys.executable, "-c", "from everclust.cli import main; main()", "fit", "-", "-m", "m", *COLUMNS]
     words += ["--checkpoint", "kept", "--json"]

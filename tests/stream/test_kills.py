@@ -10,6 +10,8 @@ import pytest
 from support.paths import TESTS
 from support.stream_fixtures import clouds, write_csv
 
+pytestmark = pytest.mark.slow
+
 KILL_DRIVER = TESTS / "support/kill_driver.py"
 MANY = int(os.environ.get("EVERCLUST_KILLS", "0"))  # in each case, instead of those below
 

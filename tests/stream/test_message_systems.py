@@ -15,6 +15,8 @@ from stream.test_kills import killed
 from support import servers
 from support.stream_fixtures import NAMES, clouds
 
+pytestmark = pytest.mark.slow
+
 N_ROWS = 4_000
 
 

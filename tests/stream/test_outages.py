@@ -19,6 +19,8 @@ from stream.test_message_systems import bodies, publish_mqtt, publish_nats, subs
 from support import servers
 from support.stream_fixtures import clouds
 
+pytestmark = pytest.mark.slow
+
 N_ROWS = 2_000
 FEATURES = ["a", "b", "c", "d"]
 

@@ -332,6 +332,7 @@ def check_tls(folder, words, certificate, code=0):
     return done.stderr
 
 
+@pytest.mark.slow
 def test_nats_with_tls(certificate, folder, tmp_path_factory):
     key, signed = certificate
     tls = ["--tls", "--tlscert", str(signed), "--tlskey", str(key)]
@@ -340,6 +341,7 @@ def test_nats_with_tls(certificate, folder, tmp_path_factory):
     assert said == f"nats://localhost:{port}/nothing has no stream 'nothing'; check its name.\n"
 
 
+@pytest.mark.slow
 def test_redis_with_tls(certificate, folder, tmp_path_factory, messages):
     """This Valkey may have been built without TLS, so a proxy adds it."""
     with servers.valkey(tmp_path_factory.mktemp("valkey")) as port:

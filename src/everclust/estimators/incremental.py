@@ -83,7 +83,7 @@ class IncrementalClusterer(InspectionMixin, CallbackSupportMixin, ClusterMixin, 
         self
         """
         if self.__sklearn_is_fitted__() and needs_no_validation(self, x, 1):
-            self._notify(self._learn(x[np.newaxis], self._learner))
+            self._notify(self._learn(x[np.newaxis]))
             return self
         row = np.asarray(x)
         if row.ndim != 1:
@@ -197,7 +197,7 @@ class IncrementalClusterer(InspectionMixin, CallbackSupportMixin, ClusterMixin, 
                     X = self._validated(X, True, is_valid)
                     events = self._learn(X, Learner(new_state(X.shape[1], variant), variant), first)
         if events is None:
-            events = self._learn(self._validated(X, False, is_valid), self._learner)
+            events = self._learn(self._validated(X, False, is_valid))
         if events:
             self._notify(events)
         return self
@@ -211,18 +211,19 @@ class IncrementalClusterer(InspectionMixin, CallbackSupportMixin, ClusterMixin, 
             return X
         return validated_rows(self, X, reset=reset, as_is=True)
 
-    def _learn(self, X: np.ndarray, learner: Learner, first: bool = False) -> Sequence[Event]:
-        """Learn rows in a learner, which becomes the model's; returns the events if anything listens."""
+    def _learn(self, X: np.ndarray, new: Learner | None = None, first: bool = False) -> Sequence[Event]:
+        """Learn rows in the model's learner or in a new one that replaces it; returns its events."""
+        learner = self._learner if new is None else new
         parameters = clusters, _, _ = self.clusters, self.metric, self.max_nodes
         if parameters != learner.parameters:  # to validate them takes time, and samples may come one by one
             self._pass_on(parameters, learner)
         self.__dict__.pop("labels_", None)
-        if not first and "_listeners" not in self.__dict__:  # the fast path of a stream
-            self._learner = learner
+        if new is None and "_listeners" not in self.__dict__:  # the fast path of a stream
             learner.learn(X, clusters)
             return ()
         with learner.lock:  # other threads wait for the whole batch, and their events are not ours
-            self._learner = learner
+            if new is not None:  # only then: another thread may have replaced the learner meanwhile
+                self._learner = new
             n_seen = learner.scalar("n_seen")
             for part in reported(self, X) if first else (X,):
                 learner.learn(part, clusters)

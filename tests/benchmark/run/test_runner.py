@@ -137,6 +137,7 @@ def test_what_goes_wrong_is_in_the_result(algorithm, dataset, status, words):
 # Many jobs
 
 
+@pytest.mark.slow
 def test_two_processes_find_what_one_does(tmp_path, store):
     jobs = plan(["idat", "idat-without-growth", "toy-cut"], ["flowers", "pair"], ["both"], 4)
     assert run(jobs, store, n_jobs=1).statuses == {"ok": 40}
@@ -175,6 +176,7 @@ def test_a_data_set_that_comes_later_is_run_then(store, folder):
     assert [row["status"] for row in store.results()] == ["ok"]
 
 
+@pytest.mark.slow
 def test_limits_and_crashes_are_rows_and_never_stop_the_rest(store):
     names = ["toy-cut", "toy-sleep", "toy-eat", "toy-crash", "toy-fail"]
     jobs = [*plan(names, ["flowers"], ["stationary"], 1), Job("toy-cut", "flowers", "stationary", 2)]
@@ -192,6 +194,7 @@ def test_limits_and_crashes_are_rows_and_never_stop_the_rest(store):
     assert summary.statuses == {"ok": 2, "timeout": 1, "memory": 1, "failed": 2}
 
 
+@pytest.mark.slow
 def test_what_is_loaded_first_does_not_count_against_the_limit(store, tmp_path, monkeypatch):
     (tmp_path / "heavy.py").write_text(
         "import os, time\nfrom support.toy_algorithms import Cut\n"
@@ -206,6 +209,7 @@ def test_what_is_loaded_first_does_not_count_against_the_limit(store, tmp_path, 
     assert summary.statuses == {"ok": 1}
 
 
+@pytest.mark.slow
 def test_what_took_too_long_once_is_not_begun_again(store):
     jobs = plan(["toy-sleep", "toy-cut"], ["flowers"], ["stationary"], 3)
     run(jobs, store, limit_seconds=LIMIT)
@@ -217,6 +221,7 @@ def test_what_took_too_long_once_is_not_begun_again(store):
         assert rows["toy-sleep", seed] == f"Not started: another run was not finished after {LIMIT} s."
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_takes_nothing_with_it(store):
     jobs = plan(["toy-cut", "toy-vanish"], ["flowers"], ["stationary"], 1)
     jobs += [Job("toy-cut", "flowers", "stationary", seed) for seed in range(2, 9)]

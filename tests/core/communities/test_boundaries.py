@@ -18,10 +18,6 @@ def cut(compiled):
     return compiled(boundaries.measure_boundaries)(POSITION, LINKS, G, GROUP, 2)
 
 
-def test_strengths(compiled):
-    assert compiled(boundaries.strengths)(LINKS, 5).tolist() == G.tolist()
-
-
 def test_nodes_and_links_inside(compiled):
     inside = compiled(boundaries.sort_by_group)(LINKS, GROUP, 2)
     assert inside.node_start.tolist() == [0, 3, 5]

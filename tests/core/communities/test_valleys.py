@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_digits
 
 from everclust.core.communities import valleys
-from everclust.core.communities.boundaries import measure_boundaries, sort_by_group, strengths
+from everclust.core.communities.boundaries import measure_boundaries, sort_by_group
 from everclust.core.communities.levels import new_level
 from everclust.core.communities.linked_nodes import base_nodes, links_of
 from everclust.core.communities.louvain import louvain, new_graph
@@ -136,11 +136,9 @@ def test_groups_are_split_until_no_valley_is_left(compiled):
 
 
 def test_numberings(compiled):
-    numbering = compiled(valleys.numbering)
-    assert numbering(6, 0).tolist() == [0, 1, 2, 3, 4, 5]
     # Fractions of multiples of the golden ratio: 0, .618, .236, .854, .472, .090.
-    assert numbering(6, 1).tolist() == [0, 4, 2, 5, 3, 1]
-    turns = {tuple(numbering(100, turn).tolist()) for turn in range(valleys.MOST_NUMBERINGS)}
+    assert valleys.numberings(6)[:2].tolist() == [[0, 1, 2, 3, 4, 5], [0, 4, 2, 5, 3, 1]]
+    turns = set(map(tuple, valleys.numberings(100).tolist()))
     assert len(turns) == valleys.MOST_NUMBERINGS
     assert all(sorted(turn) == list(range(100)) for turn in turns)
     links = np.array([(0, 1, 7), (1, 2, 8)])
@@ -160,15 +158,16 @@ def test_the_best_of_several_numberings_is_taken(compiled):
     rng, n = np.random.default_rng(0), 100
     position = rng.normal(size=(n, 3))
     links, before = near_ones(rng, position, 6), np.full(n, NO_CLUSTER)
-    g, answers = compiled(strengths)(links, n), {}
+    g, answers = np.bincount(links[:, :2].ravel(), np.repeat(links[:, 2], 2), n), {}
+    nodes, numberings = valleys.Linked(position, links, g, before), valleys.numberings(n)
     for turn in range(valleys.MOST_NUMBERINGS):
         best, alike = compiled(new_level)(n), compiled(new_level)(n)
-        group, n_groups = compiled(valleys.finest)(position, links, compiled(valleys.numbering)(n, turn))
+        group, n_groups = compiled(valleys.finest)(position, links, numberings[turn])
         cut = compiled(measure_boundaries)(position, links, g, group, n_groups)
-        compiled(valleys.merge_down)(position, g, cut, before, group, best, alike)
+        compiled(valleys.merge_down)(nodes, cut, group, best, alike)
         answers[best.score[0]] = best.group.tolist()
     assert list(answers).index(max(answers)) > 0  # the first numbering is not the best
-    assert compiled(valleys.cluster_linked)(position, links, g, before, 1.0).tolist() == answers[max(answers)]
+    assert valleys.cluster_linked(nodes, 1.0, numberings).tolist() == answers[max(answers)]
 
 
 def test_links_inside_of_a_group(compiled):
@@ -255,8 +254,7 @@ def renamed(labels):
 
 def check(position, usage, links, weight, before, known):
     """The compiled answer is that of the slow rules."""
-    label = np.zeros(len(position), np.int64)
-    valleys.find_clusters(position, weight, links, before, known, label)
+    label = valleys.find_clusters(position, weight, links, before, known)
     pairs = as_pairs(links)
     expected = slow.read_out(position.tolist(), usage, pairs, weight.tolist(), before.tolist(), known)
     assert renamed(label.tolist()) == renamed(expected)

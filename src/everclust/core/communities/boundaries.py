@@ -36,17 +36,6 @@ class Inside(NamedTuple):
 
 
 @jit_allocating
-def strengths(links, n_nodes):
-    """g: hand-overs of every node."""
-    g = np.zeros(n_nodes)
-    for e in range(links.shape[0]):
-        i, j, count = links[e, 0], links[e, 1], links[e, 2]
-        g[i] += count
-        g[j] += count
-    return g
-
-
-@jit_allocating
 def measure_boundaries(position, links, g, group, n_groups):
     """All boundaries between groups that hand over to each other."""
     cut = new_cut(position, links, g, group, n_groups)
