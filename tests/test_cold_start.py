@@ -124,7 +124,7 @@ def test_an_edit_anywhere_in_the_core_is_noticed(site):
         return first_run(site, SMALL_SCRIPT, NUMBA_CACHE_DIR=str(site / "small"))
 
     (site / "small").mkdir()
-    source = site / "everclust" / "core" / "lanes.py"
+    source = site / "everclust" / "jit" / "blocks.py"
     text, before = source.read_text(), source.stat()
     assert text.count("splat(0.0)") == 1
     squares = 1 + 4 + 9
