@@ -146,6 +146,7 @@ def test_sound_parts_are_restored(parts):
     [
         ("usage", np.ones(3, np.int64), "wrong shape or dtype of array .usage"),
         ("prototype", np.ones((4, 3)), "wrong shape or dtype"),
+        ("prototype", np.ones(4), "wrong shape or dtype of array 'prototype'"),
         ("evidence", np.ones((1, 2), np.int64), "wrong shape or dtype of array .evidence"),
         ("usage", np.ones(4), "wrong shape or dtype of array .usage"),
         ("active", np.ones(4, np.int64), "wrong shape or dtype of array .active"),
