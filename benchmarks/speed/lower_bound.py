@@ -7,7 +7,7 @@ whose sums stay in registers. Both may fuse and reorder sums (`fastmath`); the l
 import numpy as np
 from numba import njit
 
-from everclust.jit.blocks import LANES, _squared_distances, least
+from everclust.jit.blocks import LANES, least, plain_squared_distances
 
 FASTMATH = {"reassoc", "contract", "nnan", "nsz"}
 
@@ -41,7 +41,7 @@ def search_rows(X, points, n_points):
     return checksum
 
 
-_block = njit(fastmath=FASTMATH)(_squared_distances)
+_block = njit(fastmath=FASTMATH)(plain_squared_distances)
 
 
 @njit

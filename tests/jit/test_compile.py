@@ -1,6 +1,9 @@
 import errno
 import importlib.util
+import io
 import shutil
+import sys
+import time
 
 import numba
 import numpy as np
@@ -173,3 +176,21 @@ def test_rows_have_named_fields(monkeypatch):
 def test_parts_that_make_arrays(compiling):
     zeros = jit.jit_allocating(lambda n: np.zeros(n))
     assert jit.kernel(lambda n: zeros(n).sum())(3) == 0
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize(
+    ("stream", "seconds", "said"), [(Terminal, 0.01, 1), (Terminal, 60.0, 0), (io.StringIO, 0.01, 0)]
+)
+def test_compiling_that_takes_long_is_announced_on_a_terminal_once(stream, seconds, said, monkeypatch):
+    monkeypatch.setattr(jit, "NOTICE_SECONDS", seconds)
+    monkeypatch.setattr(jit, "_was_notified", False)
+    monkeypatch.setattr("sys.stderr", stream())
+    for _ in range(2):
+        with jit._with_notice():
+            time.sleep(0.2)
+    assert sys.stderr.getvalue() == said * jit.NOTICE

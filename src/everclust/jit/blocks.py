@@ -23,8 +23,8 @@ def copy_row(target, source):  # INOUT target
         target[j] = source[j]
 
 
-def _squared_distances(x, block, out):
-    """Squared distance of x to every point of one block, added up in feature order."""
+def plain_squared_distances(x, block, out):
+    """Squared distance of x to every point of one block, added up in feature order; not compiled yet."""
     for lane in range(0, LANES, 4 * WIDTH):
         a = b = c = d = splat(0.0)
         for j in range(x.shape[0]):
@@ -43,7 +43,7 @@ def _squared_distances(x, block, out):
         store(out, lane + 3 * WIDTH, d)
 
 
-squared_distances = jit(_squared_distances, FUSED)  # INOUT out
+squared_distances = jit(plain_squared_distances, FUSED)  # INOUT out
 
 
 @jit

@@ -9,7 +9,6 @@ from numba.extending import lower_builtin, models, register_model, type_callable
 
 from .simd import BYTES, WIDTH, higher, highest, load, lower, lowest, splat, square_root, store
 
-
 ir.VectorType(ir.DoubleType(), WIDTH).as_pointer()  # fails here, not later, where LLVM has no typed pointers
 
 

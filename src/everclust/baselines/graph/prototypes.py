@@ -9,10 +9,10 @@ import numpy as np
 
 from ...core.layout import NONE
 from ...core.nearest import insert
-from ...jit.blocks import LANES, _squared_distances, least, n_blocks
+from ...jit.blocks import LANES, least, n_blocks, plain_squared_distances
 from ...jit.compile import jit, kernel
 
-squared_distances = jit(_squared_distances)  # INOUT out
+squared_distances = jit(plain_squared_distances)  # INOUT out
 
 
 def new_blocks(n_features: int, nodes: int) -> np.ndarray:
