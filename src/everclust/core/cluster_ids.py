@@ -25,6 +25,10 @@ class Parts(NamedTuple):
     """Slots with the same cluster root and the same present root are a part, named by the slot of its oldest
     node. All arrays are indexed by slots."""
 
+    _lists = (
+        *("old_root", "first_of_old", "next_of_old", "first_of_new", "next_of_new"),
+        *("mass", "cluster", "since"),
+    )
     old_root: np.ndarray  # cluster root of every part; NONE for slots that name no part
     first_of_old: np.ndarray  # the first part of every cluster root, or NONE
     next_of_old: np.ndarray  # and the next one of every part

@@ -84,6 +84,7 @@ HANDOVER = record(("a", np.int64), ("b", np.int64), ("count", np.int64))  # birt
 class State(NamedTuple):
     """The model. Arrays have room to grow; the scalars say how much of them is in use."""
 
+    _lists = ("touched", "isolated", "changed", "pair_bucket", "edge")  # see jit/reference_types.py
     scalars: np.ndarray  # one row
     # Nodes, in order of creation.
     node: np.ndarray

@@ -38,7 +38,8 @@ register_model(Reference)(models.PointerModel)
 
 
 class Rows(types.Type):  # type: ignore[misc]
-    """The type of an array of records in a tuple that is handed on by reference.
+    """The type of an array of records, or of integers that the tuple names in `_lists`, in a tuple that is
+    handed on by reference.
 
     All it has is single rows, from 0 on, and its shape. Numba's own arrays allow for so much more that it
     takes time to compile and, since every index may count from the end, to run.
@@ -52,12 +53,14 @@ class Rows(types.Type):  # type: ignore[misc]
 register_model(Rows)(models.PointerModel)
 
 
-def _by_reference(field: Any) -> Any:
-    """What a field is handed on as."""
+def _by_reference(whole: Any, name: str) -> Any:
+    """What a field of a tuple is handed on as."""
+    field = whole.types[whole.fields.index(name)]
     if isinstance(field, BaseNamedTuple):
         return Reference(field)
+    is_list = name in getattr(whole.instance_class, "_lists", ())
     is_row_after_row = isinstance(field, types.Array) and field.ndim == 1 and field.is_c_contig
-    return Rows(field) if is_row_after_row and isinstance(field.dtype, types.Record) else field
+    return Rows(field) if is_row_after_row and (is_list or isinstance(field.dtype, types.Record)) else field
 
 
 @type_callable(refer)
@@ -91,7 +94,7 @@ class _Fields(AttributeTemplate):  # type: ignore[misc]
         whole = reference.dtype
         if name not in whole.fields:
             return None
-        return _by_reference(whole.types[whole.fields.index(name)])
+        return _by_reference(whole, name)
 
 
 @lower_getattr_generic(Reference)
@@ -99,7 +102,7 @@ def _field(context: Any, builder: Any, reference: Any, place: Any, name: str) ->
     index = reference.dtype.fields.index(name)
     field = reference.dtype.types[index]
     place = cgutils.gep_inbounds(builder, place, 0, index)
-    if _by_reference(field) != field:
+    if _by_reference(reference.dtype, name) != field:
         return place
     value = context.data_model_manager[field].from_data(builder, builder.load(place))
     return impl_ret_borrowed(context, builder, field, value)
@@ -116,7 +119,29 @@ def _type_of_row(context: Any) -> Any:
 
 @lower_builtin(operator.getitem, Rows, types.Integer)
 def _row(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    rows, index = signature.args
+    row = _address(context, builder, signature, arguments)
+    return row if isinstance(signature.return_type, types.Record) else builder.load(row)
+
+
+@type_callable(operator.setitem)
+def _type_of_assignment(context: Any) -> Any:
+    def resolve(rows: Any, index: Any, value: Any) -> Any:
+        is_number = isinstance(rows, Rows) and isinstance(rows.dtype.dtype, types.Integer)
+        return types.none if is_number and isinstance(index, types.Integer) else None
+
+    return resolve
+
+
+@lower_builtin(operator.setitem, Rows, types.Integer, types.Any)
+def _assign(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    rows, _, value = signature.args
+    number = context.cast(builder, arguments[2], value, rows.dtype.dtype)
+    builder.store(number, _address(context, builder, signature, arguments))
+    return context.get_dummy_value()
+
+
+def _address(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    rows, index = signature.args[:2]
     data = _part(context, builder, rows, arguments[0], "data")
     return builder.gep(data, [context.cast(builder, arguments[1], index, types.intp)])
 
