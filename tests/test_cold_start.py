@@ -114,6 +114,25 @@ def test_the_first_fit_compiles_and_the_second_process_does_not(site, cold, expe
     assert cache_files(site / "everclust") == {}
 
 
+HANDOVER_SCRIPT = SCRIPT.replace("IDAT()", "IDAT(clusters='handover')").replace(
+    "core.learn import learn_rows", "core.communities.valleys import cluster_linked as learn_rows"
+)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="there is one core only")
+def test_hand_over_kernels_are_compiled_by_another_process_meanwhile(site):
+    (site / "meanwhile").mkdir()
+    found = first_run(site, HANDOVER_SCRIPT, NUMBA_CACHE_DIR=str(site / "meanwhile"))
+    assert (found["n_compiled"], found["n_found"]) == (0, 1)
+    (site / "alone").mkdir()
+    alone = first_run(
+        site, HANDOVER_SCRIPT, NUMBA_CACHE_DIR=str(site / "alone"), EVERCLUST_JIT_OFF="prefetch"
+    )
+    assert (alone["n_compiled"], alone["n_found"]) == (1, 0)
+    assert alone["labels"] == found["labels"]
+
+
 def test_an_edit_anywhere_in_the_core_is_noticed(site):
     """numba by itself looks at the file of the entry function only, and this is not that file.
 

@@ -4,7 +4,7 @@ import numba
 import numpy as np
 import pytest
 
-from everclust.jit.reference import refer
+from everclust.jit.reference import declare_lists, refer
 
 ROW = np.dtype([("count", np.int64), ("size", np.float64)])
 
@@ -86,3 +86,23 @@ def test_a_name_that_is_not_there(whole, compiling):
 def test_only_named_tuples_are_referred_to(compiling):
     with pytest.raises(numba.TypingError, match="refer"):
         numba.njit(lambda whole: refer(whole))(np.zeros(3))
+
+
+class Listed(NamedTuple):
+    number: np.ndarray
+    other: np.ndarray
+
+
+declare_lists(Listed, "number")
+
+
+def test_lists_are_read_and_written_entry_by_entry(either_way):
+    @either_way
+    def count(lists, i):
+        lists.number[i] += lists.number.shape[0]
+        lists.number[i + 1] = True
+        return lists.number[i] + lists.other[-1]
+
+    lists = Listed(np.array([5, 6, 7]), np.array([1, 2, 30]))
+    assert either_way(lambda lists: count(refer(lists), 1))(lists) == 39
+    assert lists.number.tolist() == [5, 9, 1]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..jit.compile import jit, jit_allocating
-from ..jit.reference import refer
+from ..jit.reference import declare_lists, refer
 from .affected import list_affected, list_changed_members, sort_by_node
 from .layout import ALL_CHANGED, NO_CLUSTER, NONE, NONE_CHANGED
 from .topology import root
@@ -25,10 +25,6 @@ class Parts(NamedTuple):
     """Slots with the same cluster root and the same present root are a part, named by the slot of its oldest
     node. All arrays are indexed by slots."""
 
-    _lists = (
-        *("old_root", "first_of_old", "next_of_old", "first_of_new", "next_of_new"),
-        *("mass", "cluster", "since"),
-    )
     old_root: np.ndarray  # cluster root of every part; NONE for slots that name no part
     first_of_old: np.ndarray  # the first part of every cluster root, or NONE
     next_of_old: np.ndarray  # and the next one of every part
@@ -37,6 +33,9 @@ class Parts(NamedTuple):
     mass: np.ndarray  # usage of every part
     cluster: np.ndarray  # the id that it keeps or is given
     since: np.ndarray
+
+
+declare_lists(Parts, *Parts._fields)
 
 
 @jit_allocating

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..jit.blocks import LANES, copy_blocks, new_blocks
 from ..jit.compile import record
+from ..jit.reference import declare_lists
 from .layout import NO_CLUSTER, NONE, NOT_CENTRED
 from .variants import PUBLISHED, Variant
 
@@ -84,7 +85,6 @@ HANDOVER = record(("a", np.int64), ("b", np.int64), ("count", np.int64))  # birt
 class State(NamedTuple):
     """The model. Arrays have room to grow; the scalars say how much of them is in use."""
 
-    _lists = ("touched", "isolated", "changed", "pair_bucket", "edge")  # see jit/reference_types.py
     scalars: np.ndarray  # one row
     # Nodes, in order of creation.
     node: np.ndarray
@@ -112,6 +112,9 @@ class State(NamedTuple):
     coarse: np.ndarray  # float32
     coarse_centre: np.ndarray
     coarse_scale: np.ndarray  # per feature
+
+
+declare_lists(State, "touched", "isolated", "changed", "pair_bucket", "edge")
 
 
 def new_state(n_features: int, variant: Variant = PUBLISHED) -> State:

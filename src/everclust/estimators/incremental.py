@@ -18,6 +18,8 @@ from ..core.layout import SEED_NODES
 from ..core.state import new_state
 from ..core.variants import Variant
 from ..inspection import InspectionMixin
+from ..jit import prefetch
+from ..model.clusters import HANDOVER
 from ..model.events import Event
 from ..model.file import read_model, write_model
 from ..model.learner import Learner
@@ -194,6 +196,8 @@ class IncrementalClusterer(InspectionMixin, CallbackSupportMixin, ClusterMixin, 
             with nullcontext() if first else _STARTING:  # of two threads that start a model, one makes it
                 if first or not self.__sklearn_is_fitted__():
                     variant = self._chosen_variant()
+                    if self.clusters == HANDOVER:
+                        prefetch.expect("everclust.core.precompile")
                     X = self._validated(X, True, is_valid)
                     events = self._learn(X, Learner(new_state(X.shape[1], variant), variant), first)
         if events is None:

@@ -12,7 +12,7 @@ import numpy as np
 from numba import config, njit
 from numba.core.errors import NumbaIRAssumptionWarning
 
-from . import switches
+from . import prefetch, switches
 from .cache import use_cache
 from .linking import part_options
 
@@ -81,7 +81,9 @@ def kernel(function: Function) -> Any:
     """Compile an entry function and keep its machine code on disk where that is possible."""
     compiled = njit(**_STRICT, **_KERNEL)(function)
     if hasattr(compiled, "compile"):  # not when NUMBA_DISABLE_JIT is set
-        compiled.compile = _quietly()(_without_garbage_collection()(_with_notice()(compiled.compile)))
+        around = _quietly(), _without_garbage_collection(), _with_notice(), prefetch.meanwhile(compiled)
+        for context in around:
+            compiled.compile = context(compiled.compile)
         use_cache(compiled)
     return compiled
 

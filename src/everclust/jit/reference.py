@@ -8,7 +8,15 @@ where nothing is compiled, the tuple itself is handed on.
 A reference keeps nothing alive. Take one only to arrays that are held further up, or views of these.
 """
 
+#: Named tuples -> the fields that are lists of integers.
+LISTS: dict[type, tuple[str, ...]] = {}
+
 
 def refer(whole):
     """A reference to a named tuple."""
     return whole
+
+
+def declare_lists(whole: type, *fields: str) -> None:
+    """Say which integer arrays of a named tuple are used entry by entry only: these compile in less time."""
+    LISTS[whole] = fields

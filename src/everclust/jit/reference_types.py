@@ -17,7 +17,7 @@ from numba.extending import (
     type_callable,
 )
 
-from .reference import refer
+from .reference import LISTS, refer
 
 
 class Reference(types.Type):  # type: ignore[misc]
@@ -38,7 +38,7 @@ register_model(Reference)(models.PointerModel)
 
 
 class Rows(types.Type):  # type: ignore[misc]
-    """The type of an array of records, or of integers that the tuple names in `_lists`, in a tuple that is
+    """The type of an array of records, or of integers that were declared to be lists, in a tuple that is
     handed on by reference.
 
     All it has is single rows, from 0 on, and its shape. Numba's own arrays allow for so much more that it
@@ -58,7 +58,7 @@ def _by_reference(whole: Any, name: str) -> Any:
     field = whole.types[whole.fields.index(name)]
     if isinstance(field, BaseNamedTuple):
         return Reference(field)
-    is_list = name in getattr(whole.instance_class, "_lists", ())
+    is_list = name in LISTS.get(whole.instance_class, ())
     is_row_after_row = isinstance(field, types.Array) and field.ndim == 1 and field.is_c_contig
     return Rows(field) if is_row_after_row and (is_list or isinstance(field.dtype, types.Record)) else field
 

@@ -1,0 +1,48 @@
+"""Compiles the kernels that read a model out, for a process that compiles the one that learns meanwhile."""
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from .communities.linked_nodes import base_nodes
+from .communities.valleys import Linked, cluster_linked, numberings
+from .communities.voting import n_neighbours, vote, vote_weights
+from .handovers import births_of, find_pairs
+from .readout import assign, read_out
+from .state import State, allocate
+
+N_NODES, N_FEATURES = 6, 2
+
+
+def compile_all() -> None:
+    """Compile the kernels in the order in which they are needed, and name each when it is done."""
+    state, X = _some_state(), np.zeros((1, N_FEATURES))
+    whole, label = read_out(state), np.zeros(1, np.int64)
+    _compile(assign, whole, X, label, np.empty(1))
+    base = base_nodes(state)
+    links = _compile(find_pairs, state.handover, births_of(state)[base])
+    nodes = Linked(state.prototype[base], links, np.ones(N_NODES), np.zeros(N_NODES, np.int64))
+    cluster = _compile(cluster_linked, nodes, 1.0, numberings(N_NODES))
+    weights = _compile(vote_weights, links, cluster)
+    _compile(vote, whole, cluster, weights, n_neighbours(N_NODES), X, label)
+
+
+def _compile(kernel: Any, *arguments: Any) -> Any:
+    result = kernel(*arguments)
+    sys.stdout.write(f"{kernel.__name__}\n")
+    sys.stdout.flush()
+    return result
+
+
+def _some_state() -> State:
+    """Nodes on a line, each of which hands over to the next."""
+    state = allocate(N_FEATURES, nodes=N_NODES)
+    state.scalars["n_nodes"] = N_NODES
+    state.prototype[:N_NODES] = np.arange(N_NODES)[:, None]
+    state.node["usage"][:N_NODES] = 2
+    state.node["scale"][:N_NODES] = 1.0
+    state.node["birth"][:N_NODES] = np.arange(N_NODES)
+    for k in range(N_NODES - 1):
+        state.handover[k] = (k, k + 1, 3)
+    return state

@@ -1,0 +1,7 @@
+from everclust.core.precompile import compile_all
+
+
+def test_every_kernel_is_named_when_it_is_done(capsys):
+    compile_all()
+    names = ["assign", "find_pairs", "cluster_linked", "vote_weights", "vote"]
+    assert capsys.readouterr().out.split() == names
