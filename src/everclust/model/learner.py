@@ -43,6 +43,7 @@ class Learner:
             HANDOVER: self._communities,
         }
         self._snapshots: dict[str, Snapshot] = {}
+        self._has_learnt = False  # asked before every sample
         if history is not None:
             for ids in self.ids.values():
                 ids.restore(history)
@@ -66,9 +67,12 @@ class Learner:
             try:
                 start = 0
                 while start < len(X):
-                    # A single row, as a stream brings it, needs no measuring.
-                    stop = start + (self._n_rows_at_once(X.shape[1], interval) if len(X) > 1 else 1)
-                    learn(self.state, as_kernel_rows(X[start:stop]), self.variant, self._adopt)
+                    if len(X) == 1:  # as a stream brings it: neither measured nor sliced
+                        rows, stop = X, 1
+                    else:
+                        stop = start + self._n_rows_at_once(X.shape[1], interval)
+                        rows = X[start:stop]
+                    learn(self.state, as_kernel_rows(rows), self.variant, self._adopt)
                     if interval and scalar(self.state, "n_seen") % interval == 0:
                         ids.update(self.state)
                     start = stop
@@ -117,10 +121,12 @@ class Learner:
 
     def has_learnt(self) -> bool:
         """Whether at least one sample was learnt."""
-        if scalar(self.state, "n_seen") > 0:
-            return True
-        with self.lock:  # another thread may be learning the first ones
-            return scalar(self.state, "n_seen") > 0
+        if not self._has_learnt:
+            if not scalar(self.state, "n_seen"):
+                with self.lock:  # another thread may be learning the first ones
+                    pass
+            self._has_learnt = scalar(self.state, "n_seen") > 0
+        return self._has_learnt
 
     def scalar(self, name: str) -> Any:
         """One of the scalars of the state."""
