@@ -13,6 +13,7 @@ from everclust.core.communities.linked_nodes import FEWEST_LINKED, by_first_node
 from everclust.core.communities.louvain import close_up, louvain, new_graph
 from everclust.core.communities.silhouette import merge_groups, new_silhouette, update_value, weighted_mean
 from everclust.core.state import State
+from everclust.jit.arrays import taken
 from everclust.jit.compile import jit, jit_allocating, kernel
 
 NO_PAIR = -(2**62)
@@ -30,7 +31,7 @@ def find_communities(prototype, weight, links, label):  # INOUT label
     strength = np.bincount(links[:, :2].ravel(), np.repeat(links[:, 2], 2), len(prototype))
     linked = np.flatnonzero(strength)
     if len(linked) >= FEWEST_LINKED:
-        label[linked] = by_first_node(_find_groups(prototype, weight, links, linked)[linked])
+        label[linked] = _find_groups(prototype, weight, links, linked)
         label_others(strength, prototype, weight, linked, label)
 
 
@@ -44,7 +45,7 @@ def _find_groups(prototype, weight, links, linked):
     n_groups = close_up(group)
     if n_groups > 1:
         choose_level(graph, group, n_groups, linked, prototype, weight)
-    return group
+    return by_first_node(taken(group, linked))
 
 
 class Path(NamedTuple):

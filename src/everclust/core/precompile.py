@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from .communities.linked_nodes import base_nodes
-from .communities.valleys import Linked, cluster_linked, numberings
+from .communities.valleys import Nodes, cluster_linked, numberings, strengths
 from .communities.voting import n_neighbours, vote, vote_weights
 from .handovers import births_of, find_pairs
 from .readout import assign, read_out
@@ -22,8 +22,9 @@ def compile_all() -> None:
     _compile(assign, whole, X, label, np.empty(1))
     base = base_nodes(state)
     links = _compile(find_pairs, state.handover, births_of(state)[base])
-    nodes = Linked(state.prototype[base], links, np.ones(N_NODES), np.zeros(N_NODES, np.int64))
-    cluster = _compile(cluster_linked, nodes, 1.0, numberings(N_NODES))
+    strength = _compile(strengths, links, N_NODES)
+    nodes = Nodes(state.prototype[base], links, strength, np.zeros(N_NODES, np.int64))
+    cluster = _compile(cluster_linked, nodes, base, state.weight, 1.0, numberings(N_NODES))
     weights = _compile(vote_weights, links, cluster)
     _compile(vote, whole, cluster, weights, n_neighbours(N_NODES), X, label)
 

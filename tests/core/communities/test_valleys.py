@@ -159,7 +159,7 @@ def test_the_best_of_several_numberings_is_taken(compiled):
     position = rng.normal(size=(n, 3))
     links, before = near_ones(rng, position, 6), np.full(n, NO_CLUSTER)
     g, answers = np.bincount(links[:, :2].ravel(), np.repeat(links[:, 2], 2), n), {}
-    nodes, numberings = valleys.Linked(position, links, g, before), valleys.numberings(n)
+    nodes, numberings = valleys.Nodes(position, links, g, before), valleys.numberings(n)
     for turn in range(valleys.MOST_NUMBERINGS):
         best, alike = compiled(new_level)(n), compiled(new_level)(n)
         group, n_groups = compiled(valleys.finest)(position, links, numberings[turn])
@@ -167,7 +167,8 @@ def test_the_best_of_several_numberings_is_taken(compiled):
         compiled(valleys.merge_down)(nodes, cut, group, best, alike)
         answers[best.score[0]] = best.group.tolist()
     assert list(answers).index(max(answers)) > 0  # the first numbering is not the best
-    assert valleys.cluster_linked(nodes, 1.0, numberings).tolist() == answers[max(answers)]
+    label = valleys.cluster_linked(nodes, np.arange(n), np.ones(3), 1.0, numberings)
+    assert label.tolist() == renamed(answers[max(answers)])
 
 
 def test_links_inside_of_a_group(compiled):

@@ -2,8 +2,10 @@
 
 import numpy as np
 
-from ...jit.compile import kernel
+from ...jit.arrays import filled, highest_index, taken
+from ...jit.compile import jit_allocating, kernel
 from ..handovers import births_of, find_pairs
+from ..layout import NONE
 from ..metric import distance
 from ..state import State, scalar
 
@@ -38,12 +40,15 @@ def _bounded(count: np.ndarray) -> np.ndarray:
     return count
 
 
-def by_first_node(group: np.ndarray) -> np.ndarray:
+@jit_allocating
+def by_first_node(group):
     """The same groups, numbered in the order of their first nodes."""
-    _, first, number = np.unique(group, return_index=True, return_inverse=True)
-    rank = np.empty(len(first), np.int64)
-    rank[np.argsort(first)] = np.arange(len(first))
-    return rank[number]
+    rank, n = filled(highest_index(group) + 1, NONE), 0
+    for k in range(group.shape[0]):
+        if rank[group[k]] == NONE:
+            rank[group[k]] = n
+            n += 1
+    return taken(rank, group)
 
 
 def label_others(

@@ -7,6 +7,7 @@ finds depends on the numbering of nodes, which is arbitrary, so several numberin
 """
 
 import math
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -58,10 +59,10 @@ def compact(ids: np.ndarray) -> np.ndarray:
     return number
 
 
-class Linked(NamedTuple):
-    """The nodes with hand-overs, numbered from 0."""
+class Nodes(NamedTuple):
+    """Nodes and their links."""
 
-    position: np.ndarray  # prototypes times √ω
+    position: np.ndarray  # prototypes, or prototypes times √ω
     links: np.ndarray  # (i, j, count)
     g: np.ndarray  # hand-overs of every node
     before: np.ndarray  # cluster at the last update of ids, or NO_CLUSTER
@@ -76,20 +77,18 @@ def find_clusters(
     that had come by then.
     """
     n = len(prototype)
-    strength = np.bincount(links[:, 0], links[:, 2], n) + np.bincount(links[:, 1], links[:, 2], n)
+    strength = strengths(links, n)
     linked = np.flatnonzero(strength)
     label = np.zeros(n, np.int64)
     if len(linked) < FEWEST_LINKED:
         return label
-    index = np.full(n, NONE)
-    index[linked] = np.arange(len(linked))
-    among = np.column_stack([index[links[:, :2]], links[:, 2]])
-    nodes = Linked(prototype[linked] * np.sqrt(weight), among, strength[linked], before[linked])
-    label[linked] = by_first_node(cluster_linked(nodes, known, numberings(len(linked))))
+    nodes = Nodes(prototype, links, strength, before)
+    label[linked] = cluster_linked(nodes, linked, np.sqrt(weight), known, numberings(len(linked)))
     label_others(strength, prototype, weight, linked, label)
     return label
 
 
+@lru_cache(maxsize=16)
 def numberings(n: int) -> np.ndarray:
     """Numbers of nodes, one numbering a row: as they are, then mixed by multiples of the golden ratio."""
     number = np.tile(np.arange(n), (max(1, min(MOST_NUMBERINGS, MOST_NODES // n)), 1))
@@ -99,8 +98,20 @@ def numberings(n: int) -> np.ndarray:
 
 
 @kernel
-def cluster_linked(nodes, known, numberings):
-    """Cluster of every linked node: the best level, or the one closest to the last answer."""
+def strengths(links, n):
+    """g: hand-overs of every node."""
+    g = np.zeros(n)
+    for e in range(links.shape[0]):
+        g[links[e, 0]] += links[e, 2]
+        g[links[e, 1]] += links[e, 2]
+    return g
+
+
+@kernel
+def cluster_linked(base, linked, root, known, numberings):
+    """Cluster of every linked node, numbered in the order of their first nodes: the best level, or the one
+    closest to the last answer."""
+    nodes = only(base, linked, root)
     position, links, g = nodes.position, nodes.links, nodes.g
     n = position.shape[0]
     best, alike = new_level(n), new_level(n)
@@ -110,7 +121,20 @@ def cluster_linked(nodes, known, numberings):
             cut = measure_boundaries(position, links, g, group, n_groups)
             merge_down(nodes, cut, group, best, alike)
     stays = alike.score[0] > 0.0 and not is_clearly_better(g, best.value, alike.value, known)
-    return alike.group if stays else best.group
+    return by_first_node(alike.group if stays else best.group)
+
+
+@jit_allocating
+def only(base, linked, root):
+    """The linked nodes, numbered from 0, in coordinates times √ω."""
+    index = np.empty(base.g.shape[0], np.int64)
+    for k in range(linked.shape[0]):
+        index[linked[k]] = k
+    position = in_order(base.position, linked)
+    for k in range(linked.shape[0]):
+        for j in range(root.shape[0]):
+            position[k, j] *= root[j]
+    return Nodes(position, numbered(base.links, index), taken(base.g, linked), taken(base.before, linked))
 
 
 @jit_allocating
