@@ -6,7 +6,9 @@ from .lazy import lazy_names
 from .version import __version__
 
 if TYPE_CHECKING:
-    from .estimators.idat import IDAT, load
+    from .estimators.algorithms import load
+    from .estimators.everclust import EverClust
+    from .estimators.idat import IDAT
     from .feed import learn
     from .history import History
     from .live_page.page import live
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "IDAT",
     "Event",
+    "EverClust",
     "History",
     "HistoryDisplay",
     "Snapshot",
@@ -34,12 +37,13 @@ __getattr__, __dir__ = lazy_names(
     {
         "IDAT": "estimators.idat",
         "Event": "model.events",
+        "EverClust": "estimators.everclust",
         "History": "history",
         "HistoryDisplay": "view.curves",
         "Snapshot": "model.snapshot",
         "TopologyDisplay": "view.plots",
         "learn": "feed",
         "live": "live_page.page",
-        "load": "estimators.idat",
+        "load": "estimators.algorithms",
     },
 )

@@ -6,14 +6,16 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from .estimators.idat import IDAT
+from .estimators.incremental import IncrementalClusterer
 from .history import History
 from .optional import require
 
 SLICE_ROWS = 1_000  # learnt between two updates of the progress bar
 
 
-def learn(model: IDAT, batches: Any, *, progress: bool = False, history: History | None = None) -> IDAT:
+def learn(
+    model: IncrementalClusterer, batches: Any, *, progress: bool = False, history: History | None = None
+) -> IncrementalClusterer:
     """Let a model learn a stream from an array, a data frame or an iterable of batches.
 
     The result does not depend on how the stream is cut into batches. After an error or Ctrl-C, the model has
@@ -21,7 +23,7 @@ def learn(model: IDAT, batches: Any, *, progress: bool = False, history: History
 
     Parameters
     ----------
-    model : IDAT
+    model : EverClust or IDAT
         A new model, or one that continues to learn.
     batches : array or DataFrame of shape (n_samples, n_features), or iterable of them
         The stream. It may be endless; empty batches are skipped.
@@ -32,15 +34,15 @@ def learn(model: IDAT, batches: Any, *, progress: bool = False, history: History
 
     Returns
     -------
-    model : IDAT
+    model : EverClust or IDAT
         The same object.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from everclust import IDAT, learn
+    >>> from everclust import EverClust, learn
     >>> X = load_iris().data
-    >>> model = learn(IDAT(), X)
+    >>> model = learn(EverClust(), X)
     >>> learn(model, (X[i : i + 30] for i in range(0, 150, 30))).n_samples_seen_
     300
     """
@@ -57,7 +59,7 @@ def learn(model: IDAT, batches: Any, *, progress: bool = False, history: History
     return model
 
 
-def _slices(tables: Iterable[Any], model: IDAT, history: History | None) -> Iterator[Any]:
+def _slices(tables: Iterable[Any], model: IncrementalClusterer, history: History | None) -> Iterator[Any]:
     """Slices of the tables that end where the history takes a record."""
     for table in tables:
         rows = getattr(table, "iloc", table)
@@ -68,7 +70,7 @@ def _slices(tables: Iterable[Any], model: IDAT, history: History | None) -> Iter
             start += step
 
 
-def _n_until_record(model: IDAT, history: History) -> int:
+def _n_until_record(model: IncrementalClusterer, history: History) -> int:
     """Samples until the next record is due, at least 1."""
     return history.every - getattr(model, "n_samples_seen_", 0) % history.every
 
@@ -83,6 +85,6 @@ def _bar(batches: Any) -> AbstractContextManager[Any]:
     return tqdm(total=total, unit=" rows", unit_scale=True)
 
 
-def _show_counts(bar: Any, model: IDAT) -> None:
+def _show_counts(bar: Any, model: IncrementalClusterer) -> None:
     if hasattr(model, "n_samples_seen_"):
         bar.set_postfix({"nodes": model.n_nodes_, "clusters": model.n_clusters_})

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .estimators.idat import IDAT
+from .estimators.incremental import IncrementalClusterer
 from .optional import require
 from .text import counted
 
@@ -30,9 +30,9 @@ class History:
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from everclust import IDAT, History, learn
+    >>> from everclust import EverClust, History, learn
     >>> history = History(every=50)
-    >>> model = learn(IDAT(), load_iris().data, history=history)
+    >>> model = learn(EverClust(), load_iris().data, history=history)
     >>> history.n_samples_seen
     array([ 50, 100, 150])
     >>> bool(history.n_nodes[-1] == model.n_nodes_)
@@ -45,12 +45,12 @@ class History:
         self.every = every
         self._records: list[tuple[Any, ...]] = []
 
-    def record(self, model: IDAT) -> None:
+    def record(self, model: IncrementalClusterer) -> None:
         """Add a record of the model as it is now.
 
         Parameters
         ----------
-        model : IDAT
+        model : EverClust or IDAT
         """
         now = model.snapshot()
         n_nodes, n_active = len(now.usage), int(now.active.sum())

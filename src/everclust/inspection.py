@@ -19,10 +19,9 @@ if TYPE_CHECKING:
 
 
 class InspectionMixin:
-    """Inspection of an estimator with a learner; `_legal_value(name)` is a parameter's value, validated."""
+    """Inspection of an estimator with a learner."""
 
     _learner: Learner
-    _legal_value: Any
 
     def snapshot(self) -> Snapshot:
         """A frozen copy of the model, all of it at one moment.
@@ -32,7 +31,7 @@ class InspectionMixin:
         snapshot : Snapshot
         """
         check_is_fitted(self)
-        return self._learner.snapshot(self._legal_value("clusters"))
+        return self._learner.snapshot()
 
     def events(self, since: int = 0) -> list[Event]:
         """Clusters that were born, merged, split or are gone.
@@ -56,7 +55,7 @@ class InspectionMixin:
         sample 46: 0 is born (7 samples)
         """
         check_is_fitted(self)
-        return self._learner.events(since, self._legal_value("clusters"))
+        return self._learner.events(since)
 
     def cluster_report(self) -> pandas.DataFrame:
         """A table of the clusters: one row for each, with its id as index.

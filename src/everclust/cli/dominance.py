@@ -32,7 +32,7 @@ class Dominance:
         if found is not None:
             self.warn(
                 f"Column {found[0]!r} makes up {found[1]:.1%} of all squared distances, so the others hardly "
-                "count; rescale it, or learn with --metric capped."
+                "count; rescale it, or learn with --algorithm everclust --metric capped (the default)."
             )
 
 

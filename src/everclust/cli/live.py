@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 import webbrowser
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from . import options as options
@@ -22,7 +21,7 @@ def live(
     source: options.SourceUrl,
     *,
     model: options.OptionalModel = None,
-    modes: options.Modes,
+    model_options: options.ModelOptions,
     column_options: options.ColumnOptions,
     follow: options.Follow = False,
     limit: options.Limit = None,
@@ -33,14 +32,12 @@ def live(
     """Learn a stream and show the model on a page in the browser, which can pause and step."""
     screen = Screen(json)
     with exit_on_error(screen):
-        from ..estimators.idat import IDAT
         from ..stream.resume import resume
-        from .setup import checkpointed, job_of, load_model_if_exists, refuse_to_forget
+        from .setup import checkpointed, job_of, load_model_if_exists, new_model, refuse_to_forget
 
         known = load_model_if_exists(model)
-        job = job_of(
-            known or IDAT(**asdict(modes)), source, column_options, options.RangeOptions(follow, limit)
-        )
+        start = known or new_model(model_options)
+        job = job_of(start, source, column_options, options.RangeOptions(follow, limit))
         job.model_path = model
         with checkpointed(job, checkpoint_options, screen):
             if resume(job) is not None:

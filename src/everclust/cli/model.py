@@ -15,7 +15,7 @@ from .option_groups import expand_groups
 if TYPE_CHECKING:
     import numpy as np
 
-    from ..estimators.idat import IDAT
+    from ..estimators.incremental import IncrementalClusterer
 
 DRAWN = 5_000  # samples at most, by default
 MAX_WIDTH = 60  # characters of a cell in a report
@@ -41,8 +41,10 @@ def info(model: options.ModelArgument, json: options.Json = False) -> None:
         }
         if hasattr(known, "feature_names_in_"):
             record["columns"] = [str(name) for name in known.feature_names_in_]
-        modes = known.get_params()
-        record |= {f"--{name.replace('_', '-')}": mode for name, mode in modes.items() if mode is not None}
+        params = {"algorithm": known._algorithm} | known.get_params()
+        record |= {
+            f"--{name.replace('_', '-')}": value for name, value in params.items() if value is not None
+        }
         record["bytes"] = model.stat().st_size
         screen.result(record, lines(record))
 
@@ -100,7 +102,7 @@ def plot(
         typer.echo(f"Written: {out}")
 
 
-def _drawn(known: IDAT, X: np.ndarray | None, out: Path) -> bytes:
+def _drawn(known: IncrementalClusterer, X: np.ndarray | None, out: Path) -> bytes:
     from ..stream.batch import StreamError
     from ..view.plots import TopologyDisplay, pyplot
 

@@ -48,13 +48,15 @@ Drawn = Annotated[int, Option("--limit", min=1, help="Number of samples to draw,
 
 
 @dataclass
-class Modes:
-    """Parameters of a new model."""
+class ModelOptions:
+    """Algorithm and parameters of a new model."""
 
-    clusters: Annotated[str, Option("--clusters", help="What a cluster is: components or handover.")] = (
-        "components"
-    )
-    metric: Annotated[str, Option("--metric", help="Distance: euclidean or capped.")] = "euclidean"
+    algorithm: Annotated[
+        str, Option("--algorithm", help="everclust, or idat for the algorithm as published.")
+    ] = "everclust"
+    metric: Annotated[
+        str | None, Option("--metric", help="Distance of everclust: capped (the default) or euclidean.")
+    ] = None
     max_nodes: Annotated[
         int | None, Option("--max-nodes", min=1, help="Maximum number of nodes; no limit by default.")
     ] = None

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..benchmark.run.measures import ami, ari
-from ..estimators.idat import IDAT
+from ..estimators.incremental import IncrementalClusterer
 from ..stream.batch import StreamError
 from ..stream.blocks import Block
 from ..stream.job import Run
@@ -17,7 +17,7 @@ from ..stream.job import Run
 class ScoreAccumulator:
     """Similarity of rows to a model, share of novel rows, and agreement of clusters with labels."""
 
-    def __init__(self, model: IDAT) -> None:
+    def __init__(self, model: IncrementalClusterer) -> None:
         self.vigilance = model.vigilance_
         self.n, self.total, self.least, self.n_novel = 0, 0.0, 1.0, 0
         self.codes: dict[Any, int] = defaultdict(lambda: len(self.codes))

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 import typer
 
-from ..estimators.idat import IDAT, load
+from ..estimators.algorithms import ALGORITHMS, load
+from ..estimators.everclust import EverClust
+from ..estimators.incremental import IncrementalClusterer
 from ..stream.batch import StreamError
 from ..stream.blocks import Block, blocks
 from ..stream.checkpoint import Checkpoints
@@ -23,25 +25,37 @@ from ..stream.sources import open_source
 from ..stream.urls import without_password
 from ..text import counted
 from .console import Screen, exit_if_stopped, stoppable
-from .options import CheckpointOptions, ColumnOptions, RangeOptions, Results, split_names
+from .options import CheckpointOptions, ColumnOptions, ModelOptions, RangeOptions, Results, split_names
 from .progress import progress, result_of
 
 UNANSWERED_BLOCK = 8_192  # rows learnt at once when no predictions are written
 
 
-def load_model(path: Path) -> IDAT:
+def new_model(model_options: ModelOptions) -> IncrementalClusterer:
+    """A model that has learnt nothing."""
+    algorithm, metric = model_options.algorithm, model_options.metric
+    if algorithm not in ALGORITHMS:
+        raise typer.BadParameter(f"--algorithm is {algorithm!r}, but it must be {' or '.join(ALGORITHMS)}.")
+    if metric is None:
+        return ALGORITHMS[algorithm](max_nodes=model_options.max_nodes)
+    if algorithm == "idat":
+        raise typer.BadParameter("--metric does not go with --algorithm idat, which is always Euclidean.")
+    return EverClust(metric=metric, max_nodes=model_options.max_nodes)
+
+
+def load_model(path: Path) -> IncrementalClusterer:
     """Load a model that must exist."""
     if not path.exists():
         raise StreamError(f"There is no model {path}; make one with everclust fit, or check the path.")
     return load(path)
 
 
-def load_model_if_exists(path: Path | None) -> IDAT | None:
+def load_model_if_exists(path: Path | None) -> IncrementalClusterer | None:
     """Load a model if its file exists."""
     return load(path) if path is not None and path.exists() else None
 
 
-def columns_for(model: IDAT, column_options: ColumnOptions, id: str | None = None) -> Columns:
+def columns_for(model: IncrementalClusterer, column_options: ColumnOptions, id: str | None = None) -> Columns:
     """The columns to read; a model that has learnt some gets the same ones again."""
     if column_options.missing not in ("skip", "error"):
         raise typer.BadParameter(f"--missing is {column_options.missing!r}, but it must be skip or error.")
@@ -58,7 +72,11 @@ def columns_for(model: IDAT, column_options: ColumnOptions, id: str | None = Non
 
 
 def job_of(
-    model: IDAT, url: str, column_options: ColumnOptions, range_options: RangeOptions, id: str | None = None
+    model: IncrementalClusterer,
+    url: str,
+    column_options: ColumnOptions,
+    range_options: RangeOptions,
+    id: str | None = None,
 ) -> Run:
     """A run of a model over a source."""
     columns = columns_for(model, column_options, id)
@@ -77,7 +95,7 @@ def job_of(
 
 
 def first_rows(
-    model: IDAT, url: str, n_rows: int, column_options: ColumnOptions, id: str | None
+    model: IncrementalClusterer, url: str, n_rows: int, column_options: ColumnOptions, id: str | None
 ) -> np.ndarray:
     """The first complete rows of a source."""
     columns = columns_for(model, column_options, id)
@@ -128,7 +146,7 @@ def refuse_to_replace(path: Path, force: bool) -> None:
         )
 
 
-def refuse_to_forget(job: Run, known: IDAT | None) -> None:
+def refuse_to_forget(job: Run, known: IncrementalClusterer | None) -> None:
     """Raise an error if the model was trained further after its checkpoint was written."""
     if known is not None and job.checkpoints is not None and known.n_samples_seen_ > job.n_seen:
         raise StreamError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from . import options as options
@@ -19,7 +18,7 @@ def fit(
     model: options.ModelFile,
     *,
     force: options.Force = False,
-    modes: options.Modes,
+    model_options: options.ModelOptions,
     id: options.Id = None,
     column_options: options.ColumnOptions,
     range_options: options.RangeOptions,
@@ -30,21 +29,19 @@ def fit(
     """Learn a new model from a stream."""
     screen = Screen(json, results.use_stdout)
     with exit_on_error(screen):
-        from ..estimators.idat import IDAT
         from ..stream.resume import resume
         from .dominance import Dominance
-        from .setup import add_results, checkpointed, job_of, refuse_to_replace, run_and_print
+        from .setup import add_results, checkpointed, job_of, new_model, refuse_to_replace, run_and_print
 
-        job = job_of(IDAT(**asdict(modes)), source, column_options, range_options, id)
+        job = job_of(new_model(model_options), source, column_options, range_options, id)
         job.model_path = model
         add_results(job, results)
         with checkpointed(job, checkpoint_options, screen):
             is_new = resume(job) is None
             if is_new:
                 refuse_to_replace(model, force)
-            run_and_print(
-                job, screen, Dominance(screen.warn) if is_new and modes.metric == "euclidean" else None
-            )
+            is_plain = job.model.metric == "euclidean"
+            run_and_print(job, screen, Dominance(screen.warn) if is_new and is_plain else None)
 
 
 @expand_groups
@@ -80,6 +77,7 @@ def watch(
     source: options.SourceUrl,
     *,
     model: options.OptionalModel = None,
+    model_options: options.ModelOptions,
     column_options: options.ColumnOptions,
     range_options: options.RangeOptions,
     checkpoint_options: options.CheckpointOptions,
@@ -88,20 +86,19 @@ def watch(
     """Learn a stream and print events of clusters as they happen."""
     screen = Screen(json, stdout_taken=True)
     with exit_on_error(screen):
-        from ..estimators.idat import IDAT
         from ..stream.resume import resume
         from ..stream.sinks.events import open_event_sink
+        from . import setup
         from .progress import EventPrinter
-        from .setup import checkpointed, job_of, load_model_if_exists, refuse_to_forget, run_and_print
 
-        known = load_model_if_exists(model)
-        job = job_of(known or IDAT(), source, column_options, range_options)
+        known = setup.load_model_if_exists(model)
+        job = setup.job_of(known or setup.new_model(model_options), source, column_options, range_options)
         job.model_path = model
         job.event_sinks = [open_event_sink("-") if json else EventPrinter()]
-        with checkpointed(job, checkpoint_options, screen):
+        with setup.checkpointed(job, checkpoint_options, screen):
             if resume(job) is not None:
-                refuse_to_forget(job, known)
-            run_and_print(job, screen)
+                setup.refuse_to_forget(job, known)
+            setup.run_and_print(job, screen)
 
 
 @expand_groups

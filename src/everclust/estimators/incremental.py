@@ -16,12 +16,12 @@ from sklearn.utils.validation import check_is_fitted
 from ..callbacks import CallbackSupportMixin, reported, with_callbacks
 from ..core.layout import SEED_NODES
 from ..core.state import new_state
-from ..core.variants import Variant
+from ..core.variants import PUBLISHED, Variant
 from ..inspection import InspectionMixin
 from ..jit import prefetch
 from ..model.clusters import HANDOVER
 from ..model.events import Event
-from ..model.file import read_model, write_model
+from ..model.file import StoredModel, write_model
 from ..model.learner import Learner
 from ..model.predict import labels, similarities
 from ..validation import needs_no_validation, validated_rows, validated_rows_to_predict
@@ -32,14 +32,15 @@ _STARTING = threading.Lock()
 class IncrementalClusterer(InspectionMixin, CallbackSupportMixin, ClusterMixin, BaseEstimator):
     """An estimator that learns one sample at a time.
 
-    Subclasses have the attributes `clusters`, `metric` and `max_nodes`, as parameters or as constants.
+    Subclasses have the attributes `metric` and `max_nodes`, as parameters or as constants.
     """
 
-    clusters: str
     metric: str
     max_nodes: int | None
-    _choices: ClassVar[dict[str, tuple[str, ...]]]  # legal values, the default first
-    _variant: ClassVar[Variant]  # of the algorithm, in the Euclidean metric and without a bound on nodes
+    _algorithm: ClassVar[str]  # its name in files and on the command line
+    _clusters: ClassVar[str]  # what a cluster is: COMPONENTS or HANDOVER
+    _choices: ClassVar[dict[str, tuple[str, ...]]]  # legal values of parameters, the default first
+    _variant: ClassVar[Variant] = PUBLISHED  # of learning, in the Euclidean metric, without a bound on nodes
     _listeners: list[Callable[[Event], object]]
 
     @with_callbacks
@@ -161,13 +162,12 @@ class IncrementalClusterer(InspectionMixin, CallbackSupportMixin, ClusterMixin, 
         """
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
-        write_model(path, *self._learner.export(), self.get_params(), names)
+        write_model(path, *self._learner.export(), self._algorithm, self.get_params(), names)
 
     @classmethod
-    def _load(cls, path: str | Path) -> Self:
-        stored = read_model(path, cls._choices)
+    def _from_file(cls, stored: StoredModel) -> Self:
         model = cls(**stored.params)
-        model._learner = Learner(stored.state, model._chosen_variant(), stored.arrays)
+        model._learner = Learner(stored.state, model._chosen_variant(), cls._clusters, stored.arrays)
         model.n_features_in_ = stored.state.prototype.shape[1]
         if stored.names is not None:
             model.feature_names_in_ = np.array(stored.names, dtype=object)
@@ -196,15 +196,18 @@ class IncrementalClusterer(InspectionMixin, CallbackSupportMixin, ClusterMixin, 
             with nullcontext() if first else _STARTING:  # of two threads that start a model, one makes it
                 if first or not self.__sklearn_is_fitted__():
                     variant = self._chosen_variant()
-                    if self.clusters == HANDOVER:
+                    if self._clusters == HANDOVER:
                         prefetch.expect("everclust.core.precompile")
                     X = self._validated(X, True, is_valid)
-                    events = self._learn(X, Learner(new_state(X.shape[1], variant), variant), first)
+                    events = self._learn(X, self._new_learner(X.shape[1], variant), first)
         if events is None:
             events = self._learn(self._validated(X, False, is_valid))
         if events:
             self._notify(events)
         return self
+
+    def _new_learner(self, n_features: int, variant: Variant) -> Learner:
+        return Learner(new_state(n_features, variant), variant, self._clusters)
 
     def _validated(self, X: Any, reset: bool, is_valid: bool) -> np.ndarray:
         if is_valid:
@@ -218,22 +221,22 @@ class IncrementalClusterer(InspectionMixin, CallbackSupportMixin, ClusterMixin, 
     def _learn(self, X: np.ndarray, new: Learner | None = None, first: bool = False) -> Sequence[Event]:
         """Learn rows in the model's learner or in a new one that replaces it; returns its events."""
         learner = self._learner if new is None else new
-        parameters = clusters, _, _ = self.clusters, self.metric, self.max_nodes
+        parameters = self.metric, self.max_nodes
         if parameters != learner.parameters:  # to validate them takes time, and samples may come one by one
             self._pass_on(parameters, learner)
         self.__dict__.pop("labels_", None)
         if new is None and "_listeners" not in self.__dict__:  # the fast path of a stream
-            learner.learn(X, clusters)
+            learner.learn(X)
             return ()
         with learner.lock:  # other threads wait for the whole batch, and their events are not ours
             if new is not None:  # only then: another thread may have replaced the learner meanwhile
                 self._learner = new
             n_seen = learner.scalar("n_seen")
             for part in reported(self, X) if first else (X,):
-                learner.learn(part, clusters)
+                learner.learn(part)
             if first:
-                self.labels_ = learner.renumber(X, clusters)
-            return learner.events(n_seen, clusters) if "_listeners" in self.__dict__ else ()
+                self.labels_ = learner.renumber(X)
+            return learner.events(n_seen) if "_listeners" in self.__dict__ else ()
 
     def _notify(self, events: Sequence[Event]) -> None:
         for event in events:
@@ -244,8 +247,9 @@ class IncrementalClusterer(InspectionMixin, CallbackSupportMixin, ClusterMixin, 
 
     def _chosen_variant(self) -> Variant:
         """The variant of the algorithm that the parameters choose."""
-        self._legal_value("clusters")
-        variant = self._variant._replace(capped=self._legal_value("metric") == "capped")
+        for name, legal in self._choices.items():
+            _check_choice(name, getattr(self, name), legal)
+        variant = self._variant._replace(capped=self.metric == "capped")
         if self.max_nodes is None:
             return variant
         if not isinstance(self.max_nodes, Integral) or self.max_nodes < SEED_NODES:
@@ -253,13 +257,6 @@ class IncrementalClusterer(InspectionMixin, CallbackSupportMixin, ClusterMixin, 
                 f"max_nodes is {self.max_nodes!r}, but it must be None or an integer of {SEED_NODES} or more."
             )
         return variant._replace(max_nodes=int(self.max_nodes))
-
-    def _legal_value(self, name: str) -> str:
-        value = getattr(self, name)
-        if value not in self._choices[name]:
-            choices = " or ".join(map(repr, self._choices[name]))
-            raise ValueError(f"{name} is {value!r}, but it must be {choices}.")
-        return value
 
     def _pass_on(self, parameters: tuple[Any, ...], learner: Learner) -> None:
         """Let a learner go on with new parameters; its metric cannot change."""
@@ -279,3 +276,8 @@ class IncrementalClusterer(InspectionMixin, CallbackSupportMixin, ClusterMixin, 
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_learner" in self.__dict__ and self._learner.has_learnt()
+
+
+def _check_choice(name: str, value: object, legal: tuple[str, ...]) -> None:
+    if value not in legal:
+        raise ValueError(f"{name} is {value!r}, but it must be {' or '.join(map(repr, legal))}.")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
-from ..estimators.idat import IDAT
+from ..estimators.incremental import IncrementalClusterer
 from .control import Control
 from .server import PageServer, new_token
 from .watcher import Watcher
@@ -51,7 +51,7 @@ class LivePage:
         self.stop()
 
 
-def live(model: IDAT, *, host: str = "127.0.0.1", port: int = 0) -> LivePage:
+def live(model: IncrementalClusterer, *, host: str = "127.0.0.1", port: int = 0) -> LivePage:
     """Show a model in the browser while it learns.
 
     The page copies the model between two batches; the model does not wait for viewers. Feed the model
@@ -60,7 +60,7 @@ def live(model: IDAT, *, host: str = "127.0.0.1", port: int = 0) -> LivePage:
 
     Parameters
     ----------
-    model : IDAT
+    model : EverClust or IDAT
         A fitted model or a new one.
     host : str, default="127.0.0.1"
         Address to listen on. With any other than this machine's own, the page asks for a token, which is
@@ -76,7 +76,7 @@ def live(model: IDAT, *, host: str = "127.0.0.1", port: int = 0) -> LivePage:
     Examples
     --------
     >>> import everclust
-    >>> model = everclust.IDAT()
+    >>> model = everclust.EverClust()
     >>> page = everclust.live(model)
     >>> page.url.startswith("http://127.0.0.1:")
     True

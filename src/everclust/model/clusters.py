@@ -13,7 +13,7 @@ from ..core.readout import candidates, cluster_ids, components
 from ..core.state import State, scalar, scalars_of
 from .matching import Matching, match_ids
 
-COMPONENTS, HANDOVER = "components", "handover"  # values of the parameter `clusters`
+COMPONENTS, HANDOVER = "components", "handover"  # what a cluster is
 
 
 class Clusters(NamedTuple):

@@ -21,7 +21,16 @@ from ..atomic import write_atomically
 from ..core.serialise import Arrays
 from ..core.state import State
 from ..version import __version__
-from .file_checks import FORMAT, check_format, check_layout, check_names, check_params, checked_state
+from .file_checks import (
+    FORMAT,
+    Form,
+    check_format,
+    check_layout,
+    check_names,
+    check_params,
+    checked_state,
+    form_of,
+)
 
 MAGIC = b"everclust model\n"
 DIGEST = hashlib.sha256().digest_size
@@ -30,6 +39,7 @@ DIGEST = hashlib.sha256().digest_size
 class StoredModel(NamedTuple):
     """The content of a file."""
 
+    algorithm: str
     state: State
     arrays: Arrays  # with ids and events, which the state does not hold
     params: dict[str, Any]  # of the estimator
@@ -40,6 +50,7 @@ def write_model(
     path: str | Path,
     scalars: Mapping[str, Any],
     arrays: Arrays,
+    algorithm: str,
     params: Mapping[str, Any],
     names: Iterable[str] | None = None,
 ) -> None:
@@ -48,6 +59,7 @@ def write_model(
     header = {
         "format": FORMAT,
         "everclust": __version__,
+        "algorithm": algorithm,
         "params": dict(params),
         "scalars": dict(scalars),
         "names": None if names is None else list(names),
@@ -62,18 +74,18 @@ def write_model(
     write_atomically(Path(path), [*parts, digest.digest()])
 
 
-def read_model(path: str | Path, choices: Mapping[str, tuple[str, ...]]) -> StoredModel:
+def read_model(path: str | Path, algorithms: Mapping[str, Form]) -> StoredModel:
     """Read and check a file.
 
     Parameters
     ----------
     path : str or Path
-    choices : mapping of str to tuple of str
-        The legal values of the estimator's parameters, the default first.
+    algorithms : mapping of str to Form
+        What the files of each algorithm hold, by its name.
     """
     data = Path(path).read_bytes()
     try:
-        return _read(data, choices)
+        return _read(data, algorithms)
     except (KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         reason = f"malformed header ({type(error).__name__}: {error})"
     except ValueError as error:
@@ -81,15 +93,16 @@ def read_model(path: str | Path, choices: Mapping[str, tuple[str, ...]]) -> Stor
     raise ValueError(f"{path} cannot be read as an everclust model: {reason}.")
 
 
-def _read(data: bytes, choices: Mapping[str, tuple[str, ...]]) -> StoredModel:
+def _read(data: bytes, algorithms: Mapping[str, Form]) -> StoredModel:
     header, start = _read_header(data)
     check_format(header["format"])
-    names, params = header["names"], header["params"]
+    algorithm, names, params = header["algorithm"], header["names"], header["params"]
+    form = form_of(algorithm, algorithms)
     arrays = _read_arrays(header["arrays"], data, start)
-    check_params(params, choices, arrays)
-    state = checked_state(header["scalars"], arrays)
+    check_params(params, form, arrays)
+    state = checked_state(header["scalars"], arrays, form.clusters)
     check_names(names, state.prototype.shape[1])
-    return StoredModel(state, arrays, params, names)
+    return StoredModel(algorithm, state, arrays, params, names)
 
 
 def _read_header(data: bytes) -> tuple[Any, int]:

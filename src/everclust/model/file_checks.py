@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from reprlib import repr as shortened
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from ..core.serialise import Arrays, examine
 from ..core.spread import SCALE_FLOOR
 from ..core.state import State
 from ..version import __version__
+from .clusters import COMPONENTS
 from .event_log import N_COLUMNS
 from .rows import LARGEST
 
@@ -45,17 +46,32 @@ def check_layout(name: str, dtype: Any, shape: Any) -> None:
         raise ValueError(f"invalid shape {shortened(shape)} of array {shortened(name)}")
 
 
-def check_params(params: Any, choices: Mapping[str, tuple[str, ...]], arrays: Arrays) -> None:
+class Form(NamedTuple):
+    """What the files of an algorithm hold."""
+
+    clusters: str  # COMPONENTS or HANDOVER
+    choices: Mapping[str, tuple[str, ...]]  # legal values of the parameters, the default first
+
+
+def form_of(algorithm: Any, forms: Mapping[str, Form]) -> Form:
+    """The form of a known algorithm."""
+    if type(algorithm) is not str or algorithm not in forms:
+        raise ValueError(f"unknown algorithm {shortened(algorithm)}, expected one of {_listed(forms)}")
+    return forms[algorithm]
+
+
+def check_params(params: Any, form: Form, arrays: Arrays) -> None:
     """Parameters of the estimator: legal names and values; feature weights only in the capped metric."""
-    wrong = set(params) - {*choices, "max_nodes"}
-    wrong |= {name for name, legal in choices.items() if params.get(name, legal[0]) not in legal}
+    wrong = set(params) - {*form.choices, "max_nodes"}
+    wrong |= {name for name, legal in form.choices.items() if params.get(name, legal[0]) not in legal}
     max_nodes = params.get("max_nodes")
     if max_nodes is not None and not (is_count(max_nodes) and max_nodes >= SEED_NODES):
         wrong.add("max_nodes")
     if wrong:
         raise ValueError(f"invalid parameter {_listed(sorted(wrong))} in {shortened(params)}")
-    if params.get("metric") != "capped" and (arrays["weight"] != 1).any():
-        raise ValueError("invalid parameter 'metric': the model has feature weights, so it must be 'capped'")
+    default = form.choices.get("metric", ("euclidean",))[0]
+    if params.get("metric", default) != "capped" and (arrays["weight"] != 1).any():
+        raise ValueError("feature weights, which only models in the metric 'capped' have")
 
 
 def check_names(names: Any, n_features: int) -> None:
@@ -68,14 +84,16 @@ def check_names(names: Any, n_features: int) -> None:
         raise ValueError(f"{len(names)} feature names, but {n_features} features")
 
 
-def checked_state(scalars: Mapping[str, Any], arrays: Arrays) -> State:
+def checked_state(scalars: Mapping[str, Any], arrays: Arrays, clusters: str) -> State:
     """The state that these are the parts of, with every check of state, ids and events."""
     _check_scalars(scalars)
     state = examine(scalars, arrays)
     n_features = arrays["prototype"].shape[1]
-    _check_events("event", scalars["next_cluster"], scalars["n_seen"], n_features, arrays)
-    _check_events("community_event", scalars["next_community"], scalars["n_seen"], n_features, arrays)
-    _check_communities(scalars, n_features, arrays)
+    if clusters == COMPONENTS:
+        _check_events("event", scalars["next_cluster"], scalars["n_seen"], n_features, arrays)
+    else:
+        _check_events("community_event", scalars["next_community"], scalars["n_seen"], n_features, arrays)
+        _check_communities(scalars, n_features, arrays)
     _check_ranges(scalars["n_seen"], arrays)
     return state
 

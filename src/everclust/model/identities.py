@@ -29,7 +29,11 @@ class ComponentIds:
     def __init__(self) -> None:
         self.log = EventLog()
 
-    def update(self, state: State) -> None:  # INOUT scalars.n_events, scalars.n_event_centres
+    def update(self, state: State) -> None:
+        """The core has updated the ids already."""
+        self.drain(state)
+
+    def drain(self, state: State) -> None:  # INOUT scalars.n_events, scalars.n_event_centres
         """Move the buffered events of the state to the event log."""
         if not scalar(state, "n_events"):
             return
@@ -37,7 +41,7 @@ class ComponentIds:
         # As bytes, because NumPy copies records field by field.
         records = bytearray(state.event[: scalar(state, "n_events")].tobytes())
         self.log.add(np.frombuffer(records, state.event.dtype), centres)
-        state.scalars["n_events"] = state.scalars["n_event_centres"] = 0
+        _empty_buffer(state)
 
     def clusters(self, state: State) -> Clusters:
         """The present components."""
@@ -92,6 +96,10 @@ class CommunityIds:
         state.scalars["next_community"] = found.matching.next_id
         self.communities = communities
 
+    def drain(self, state: State) -> None:  # INOUT scalars.n_events, scalars.n_event_centres
+        """Drop the buffered events of the state: they are about connected components."""
+        _empty_buffer(state)
+
     def _described(self, state: State, found: CommunityReadOut) -> dict[int, Community]:
         usage, position = state.node["usage"][found.nodes], state.prototype[found.nodes]
         ids, n_seen = found.ids, scalar(state, "n_seen")
@@ -142,6 +150,10 @@ class CommunityIds:
         self.log.restore("community_event", arrays)
         rows = zip(arrays["community_list"].tolist(), arrays["community_centre"], strict=True)
         self.communities = {c: Community(size, centre, since) for (c, size, since), centre in rows}
+
+
+def _empty_buffer(state: State) -> None:  # INOUT scalars.n_events, scalars.n_event_centres
+    state.scalars["n_events"] = state.scalars["n_event_centres"] = 0
 
 
 def _new_ids(order: np.ndarray, n_ids: int) -> np.ndarray:

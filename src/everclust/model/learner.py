@@ -28,37 +28,38 @@ class Learner:
     ----------
     state : State
     variant : Variant
+    clusters : {"components", "handover"}, default="components"
+        What a cluster is.
     history : dict of str to ndarray, optional
         Ids and events, as `export` wrote them.
     """
 
-    def __init__(self, state: State, variant: Variant = PUBLISHED, history: Arrays | None = None) -> None:
+    def __init__(
+        self,
+        state: State,
+        variant: Variant = PUBLISHED,
+        clusters: str = COMPONENTS,
+        history: Arrays | None = None,
+    ) -> None:
         self.state = state
         self.variant = variant
         self.parameters: tuple[Any, ...] | None = None  # of the estimator, when it last learnt
         self.lock = threading.RLock()
-        self._components, self._communities = ComponentIds(), CommunityIds()
-        self.ids: dict[str, ComponentIds | CommunityIds] = {
-            COMPONENTS: self._components,
-            HANDOVER: self._communities,
-        }
-        self._snapshots: dict[str, Snapshot] = {}
+        self.clusters = clusters
+        self.ids: ComponentIds | CommunityIds = CommunityIds() if clusters == HANDOVER else ComponentIds()
+        self._snapshot: Snapshot | None = None
         self._has_learnt = False  # asked before every sample
         if history is not None:
-            for ids in self.ids.values():
-                ids.restore(history)
+            self.ids.restore(history)
 
-    def learn(self, X: np.ndarray, clusters: str = COMPONENTS) -> None:
+    def learn(self, X: np.ndarray) -> None:
         """Learn all rows. After Ctrl-C, the model has learnt the rows before it.
 
         Parameters
         ----------
         X : ndarray of shape (n_samples, n_features)
-        clusters : {"components", "handover"}, default="components"
-            The clusters whose ids are updated on the way.
         """
-        ids = self.ids[clusters]
-        interval = ids.update_interval
+        interval = self.ids.update_interval
         with self.lock:
             if X.shape[1] != self.state.prototype.shape[1]:  # the kernels do not check it
                 raise ValueError(
@@ -74,13 +75,13 @@ class Learner:
                         rows = X[start:stop]
                     learn(self.state, as_kernel_rows(rows), self.variant, self._adopt)
                     if interval and scalar(self.state, "n_seen") % interval == 0:
-                        ids.update(self.state)
+                        self.ids.update(self.state)
                     start = stop
             except BaseException:  # Ctrl-C may come between learning and adopting the state
                 self._adopt(self.state)
                 raise
             finally:  # not earlier: a signal handler may have taken a snapshot in between
-                self._snapshots = {}
+                self._snapshot = None
 
     def _n_rows_at_once(self, n_features: int, update_interval: int | None) -> int:
         n_nodes = max(scalar(self.state, "n_nodes"), 64)
@@ -90,34 +91,33 @@ class Learner:
         return min(n_rows, update_interval - scalar(self.state, "n_seen") % update_interval)
 
     def _adopt(self, state: State) -> None:
-        """Adopt `state` and move its buffered events to the event log."""
+        """Adopt `state` and empty its buffer of events."""
         self.state = state
         if scalar(state, "n_events"):
-            self._components.update(state)
+            self.ids.drain(state)
 
-    def renumber(self, X: np.ndarray, clusters: str) -> np.ndarray:
+    def renumber(self, X: np.ndarray) -> np.ndarray:
         """Number the clusters from 0 on, those of the rows of X first; returns the cluster of every row."""
         with self.lock:
-            self.ids[clusters].update(self.state)
-            self._snapshots.pop(clusters, None)
-            before = self.snapshot(clusters)
+            self.ids.update(self.state)
+            self._snapshot = None
+            before = self.snapshot()
             found = labels(before, X)
-            self.ids[clusters].rename(self.state, _found_first(before, found))
-            self._snapshots.pop(clusters)
-            return _renamed(found, before.node_labels, self.snapshot(clusters).node_labels)
+            self.ids.rename(self.state, _found_first(before, found))
+            self._snapshot = None
+            return _renamed(found, before.node_labels, self.snapshot().node_labels)
 
-    def events(self, since: int, clusters: str) -> list[Event]:
+    def events(self, since: int) -> list[Event]:
         """Events after sample `since`."""
         with self.lock:
-            return self.ids[clusters].events(since)
+            return self.ids.events(since)
 
-    def snapshot(self, clusters: str) -> Snapshot:
+    def snapshot(self) -> Snapshot:
         """The model as it is now."""
         with self.lock:
-            if clusters not in self._snapshots:
-                found = self.ids[clusters].clusters(self.state)
-                self._snapshots[clusters] = take_snapshot(self.state, found)
-            return self._snapshots[clusters]
+            if self._snapshot is None:
+                self._snapshot = take_snapshot(self.state, self.ids.clusters(self.state))
+            return self._snapshot
 
     def has_learnt(self) -> bool:
         """Whether at least one sample was learnt."""
@@ -136,7 +136,7 @@ class Learner:
     def copy(self) -> Learner:
         """An independent learner with the same content."""
         with self.lock:
-            return Learner(copy(self.state), self.variant, self._history())
+            return Learner(copy(self.state), self.variant, self.clusters, self._history())
 
     def export(self) -> tuple[dict[str, Any], Arrays]:
         """The whole content as scalars and arrays."""
@@ -145,16 +145,15 @@ class Learner:
             return scalars, arrays | self._history()
 
     def _history(self) -> Arrays:
-        n_features = self.state.prototype.shape[1]
-        return self._components.export(n_features) | self._communities.export(n_features)
+        return self.ids.export(self.state.prototype.shape[1])
 
     @classmethod
-    def from_export(cls, scalars: dict[str, Any], arrays: Arrays, variant: Variant = PUBLISHED) -> Learner:
+    def from_export(cls, scalars: dict[str, Any], arrays: Arrays, variant: Variant, clusters: str) -> Learner:
         """The learner whose `export` these are."""
-        return cls(restore(scalars, arrays), variant, arrays)
+        return cls(restore(scalars, arrays), variant, clusters, arrays)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Learner.from_export, (*self.export(), self.variant)
+        return Learner.from_export, (*self.export(), self.variant, self.clusters)
 
 
 def _found_first(snapshot: Snapshot, found: np.ndarray) -> np.ndarray:

@@ -17,7 +17,7 @@ MOST_FEATURES = 3  # named in the report
 
 
 def cluster_report(snapshot: Snapshot, names: Sequence[str] | None = None) -> pandas.DataFrame:
-    """One row per cluster; see `IDAT.cluster_report`."""
+    """One row per cluster; see `EverClust.cluster_report`."""
     profile = cluster_profile(snapshot, names)
     columns = ("size", "nodes", "spread", "age", "last_seen", "centre", "differs_by")
     rows: dict[str, list[Any]] = {name: [] for name in columns}
@@ -36,7 +36,7 @@ def cluster_report(snapshot: Snapshot, names: Sequence[str] | None = None) -> pa
 
 
 def cluster_profile(snapshot: Snapshot, names: Sequence[str] | None = None) -> pandas.DataFrame:
-    """Means of the clusters against those of the stream; see `IDAT.cluster_profile`."""
+    """Means of the clusters against those of the stream; see `EverClust.cluster_profile`."""
     if names is None:
         names = [f"x{j}" for j in range(len(snapshot.mean))]
     ids, rows = [], []

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..atomic import write_atomically
-from ..estimators.idat import IDAT, load
+from ..estimators.algorithms import load
+from ..estimators.incremental import IncrementalClusterer
 from .batch import StreamError, UnwritableError
 
 N_KEPT = 3
@@ -23,7 +24,7 @@ MODEL, POSITION = "model.everclust", "position.json"
 class Checkpoint(NamedTuple):
     """What a run needs to resume."""
 
-    model: IDAT
+    model: IncrementalClusterer
     record: dict[str, Any]
 
 
@@ -97,7 +98,7 @@ class Checkpoints:
             )
         return None
 
-    def write(self, model: IDAT, record: dict[str, Any]) -> Path:
+    def write(self, model: IncrementalClusterer, record: dict[str, Any]) -> Path:
         """Add a checkpoint; returns the file of its model."""
         numbers = [_number(folder) for folder in self._folders()]
         target = self.folder / f"checkpoint-{max(numbers, default=0) + 1:09d}"

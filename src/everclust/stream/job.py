@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..estimators.idat import IDAT
+from ..estimators.incremental import IncrementalClusterer
 from .batch import Position, Source
 from .blocks import Block
 from .checkpoint import Checkpoints
@@ -33,7 +33,7 @@ class Run:
 
     Attributes
     ----------
-    model : IDAT
+    model : EverClust or IDAT
         It may be new.
     source, columns : Source, Columns
         Rows, and which columns of them to learn.
@@ -61,7 +61,7 @@ class Run:
         Called after every block, and several times a second while nothing arrives.
     """
 
-    model: IDAT
+    model: IncrementalClusterer
     source: Source
     columns: Columns
     url: str = ""

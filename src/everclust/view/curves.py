@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..estimators.idat import IDAT
+from ..estimators.incremental import IncrementalClusterer
 from ..feed import learn
 from ..history import History
 from .palette import GREY, colours_of
@@ -34,8 +34,8 @@ class HistoryDisplay:
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from everclust import IDAT, HistoryDisplay
-    >>> display = HistoryDisplay.from_stream(IDAT(), load_iris().data)
+    >>> from everclust import EverClust, HistoryDisplay
+    >>> display = HistoryDisplay.from_stream(EverClust(), load_iris().data)
     >>> [ax.get_ylabel() for ax in display.axes_]
     ['interval', 'vigilance', 'nodes', 'clusters']
     """
@@ -48,12 +48,12 @@ class HistoryDisplay:
         self.history = history
 
     @classmethod
-    def from_stream(cls, model: IDAT, X: Any, *, every: int | None = None) -> HistoryDisplay:
+    def from_stream(cls, model: IncrementalClusterer, X: Any, *, every: int | None = None) -> HistoryDisplay:
         """Let a model learn X and draw its history.
 
         Parameters
         ----------
-        model : IDAT
+        model : EverClust or IDAT
             Learns X.
         X : array-like of shape (n_samples, n_features)
             The stream.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import resample
 
-from ..estimators.idat import IDAT
+from ..estimators.incremental import IncrementalClusterer
 from ..optional import require
 from .palette import GREY, colours_of, paler
 from .projection import USAGE, project
@@ -60,9 +60,9 @@ class TopologyDisplay:
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from everclust import IDAT, TopologyDisplay
+    >>> from everclust import EverClust, TopologyDisplay
     >>> X = load_iris().data
-    >>> display = TopologyDisplay.from_estimator(IDAT().fit(X), X)
+    >>> display = TopologyDisplay.from_estimator(EverClust().fit(X), X)
     >>> display.ax_.get_xlabel()
     'component 1 (94% of variance)'
     """
@@ -94,13 +94,13 @@ class TopologyDisplay:
 
     @classmethod
     def from_estimator(
-        cls, model: IDAT, X: Any = None, *, ax: Axes | None = None, max_samples: int = 5_000
+        cls, model: IncrementalClusterer, X: Any = None, *, ax: Axes | None = None, max_samples: int = 5_000
     ) -> TopologyDisplay:
         """Draw a model. More than two features are projected on the principal components of the prototypes.
 
         Parameters
         ----------
-        model : IDAT
+        model : EverClust or IDAT
         X : array-like of shape (n_samples, n_features), optional
             Samples to draw underneath.
         ax : matplotlib Axes, optional
@@ -120,7 +120,9 @@ class TopologyDisplay:
         return cls._of(model, samples, labels).plot(ax)
 
     @classmethod
-    def _of(cls, model: IDAT, samples: np.ndarray | None, labels: np.ndarray | None) -> TopologyDisplay:
+    def _of(
+        cls, model: IncrementalClusterer, samples: np.ndarray | None, labels: np.ndarray | None
+    ) -> TopologyDisplay:
         """A display of a model and of samples whose clusters are known; nothing is drawn yet."""
         now = model.snapshot()
         names = getattr(model, "feature_names_in_", [f"feature {k}" for k in range(model.n_features_in_)])

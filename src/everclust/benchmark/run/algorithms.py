@@ -1,4 +1,4 @@
-"""Registers IDAT, the variants of its ablation, our extensions of it, and the paper's baselines."""
+"""Registers IDAT, the variants of its ablation, EverClust, and the paper's baselines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from ...core.variants import (
     Variant,
     starting_at,
 )
+from ...estimators.everclust import EverClust
 from ...estimators.idat import IDAT
+from ...estimators.incremental import IncrementalClusterer
 from .baselines import register_baselines
 from .registry import Algorithm, register
 
@@ -36,7 +38,7 @@ def _make_variant(variant: Variant, params: dict[str, Any], seed: int) -> IDAT:
     return type("IDATVariant", (_Variant,), {"_variant": variant})(**params)
 
 
-def _count_candidates(model: IDAT) -> tuple[int, int]:
+def _count_candidates(model: IncrementalClusterer) -> tuple[int, int]:
     """Count the nodes that are prediction candidates, and the clusters."""
     return len(model.snapshot().candidates.node), model.n_clusters_
 
@@ -58,16 +60,16 @@ def _register_variants() -> None:
 
 
 def _register_extensions() -> None:
-    for name, title, options in (
-        ("idat-handover", "Hand-over", {"clusters": "handover"}),
-        ("idat-handover-capped", "Hand-over, capped", {"clusters": "handover", "metric": "capped"}),
+    for name, title, metric in (
+        ("everclust", "EverClust", "capped"),
+        ("everclust-euclidean", "EverClust, Euclidean", "euclidean"),
     ):
-        make = partial(_make_extension, options)
+        make = partial(_make_everclust, metric)
         register(Algorithm(name, title, make, _count_candidates, incremental=True, kind="extensions"))
 
 
-def _make_extension(options: dict[str, str], params: dict[str, Any], seed: int) -> IDAT:
-    return _make_idat(options | params, seed)
+def _make_everclust(metric: str, params: dict[str, Any], seed: int) -> EverClust:
+    return EverClust(**{"metric": metric} | params)
 
 
 register(Algorithm("idat", "IDAT", _make_idat, _count_candidates, incremental=True))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...estimators.idat import IDAT
+from ...estimators.incremental import IncrementalClusterer
 from ...history import History
 from .measures import (
     FIRST_STEP_SCORE,
@@ -56,7 +56,7 @@ def run_trial(algorithm: Algorithm, params: dict[str, Any], seed: int, stream: S
     _warm_up(algorithm)
     memory, stopwatch = MemoryMeter(), Stopwatch()
     estimator = algorithm.make(algorithm.given(stream.X, stream.y) | params, seed)
-    is_recorded = isinstance(estimator, IDAT) and algorithm.kind in ("compared", "ablation")
+    is_recorded = isinstance(estimator, IncrementalClusterer) and algorithm.kind in ("compared", "ablation")
     history = History(every=-(-len(stream.X) // MOMENTS)) if is_recorded else None
     labels = _labels_after_each_step(estimator, stream, stopwatch, history)
     peak = memory.peak()
@@ -98,7 +98,9 @@ def _labels_after_each_step(
     return labels
 
 
-def _learn_with_history(model: IDAT, rows: np.ndarray, stopwatch: Stopwatch, history: History) -> None:
+def _learn_with_history(
+    model: IncrementalClusterer, rows: np.ndarray, stopwatch: Stopwatch, history: History
+) -> None:
     """Learn in pieces, which does not change the model; recording is not part of the measured time."""
     start, n_before = 0, getattr(model, "n_samples_seen_", 0)
     while start < len(rows):

@@ -1,0 +1,32 @@
+"""The two algorithms by name, and the files of both."""
+
+from pathlib import Path
+
+from ..model.file import read_model
+from ..model.file_checks import Form
+from .everclust import EverClust
+from .idat import IDAT
+
+ALGORITHMS: dict[str, type[EverClust] | type[IDAT]] = {"everclust": EverClust, "idat": IDAT}
+_FORMS = {name: Form(algorithm._clusters, algorithm._choices) for name, algorithm in ALGORITHMS.items()}
+
+
+def load(path: str | Path) -> EverClust | IDAT:
+    """Read a model that `save` has written. It goes on learning as if it had never been interrupted.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    model : EverClust or IDAT
+        The class that was saved.
+
+    Raises
+    ------
+    ValueError
+        If the file is not a model, is damaged, or was written by a newer everclust; says which.
+    """
+    stored = read_model(path, _FORMS)
+    return ALGORITHMS[stored.algorithm]._from_file(stored)
