@@ -81,9 +81,11 @@ def model() -> Callable[..., Any]:
         prototype = np.array(prototype, float)
         n_nodes, n_features = prototype.shape
         zeros = np.zeros(n_nodes, np.int64)
+        usage = np.array(fields.pop("usage", zeros + 1), np.int64)
         arrays = {
             "prototype": prototype,
-            "usage": np.array(fields.pop("usage", zeros + 1), np.int64),
+            "usage": usage,
+            "wins": np.array(fields.pop("wins", usage), np.int64),
             "scale": np.array(fields.pop("scale", zeros + 1.0), float),
             "active": np.array(fields.pop("active", zeros), bool),
             "idle": np.array(fields.pop("idle", zeros), np.int64),

@@ -114,7 +114,7 @@ def test_the_first_fit_compiles_and_the_second_process_does_not(site, cold, expe
     assert cache_files(site / "everclust") == {}
 
 
-HANDOVER_SCRIPT = SCRIPT.replace("IDAT()", "IDAT(clusters='handover')").replace(
+HANDOVER_SCRIPT = SCRIPT.replace("IDAT", "EverClust").replace(
     "core.learn import learn_rows", "core.communities.valleys import cluster_linked as learn_rows"
 )
 

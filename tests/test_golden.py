@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from everclust import IDAT
+from everclust import EverClust
 from everclust.core import variants
 from everclust.core.handovers import handovers
 from everclust.core.layout import NO_CLUSTER
@@ -64,7 +64,7 @@ def test_handover_trace(trace, data_set):
     with np.load(trace) as file:
         golden = {key: file[key] for key in file.files}
 
-    model = IDAT(clusters="handover", metric="capped" if variant.capped else "euclidean")
+    model = EverClust(metric="capped" if variant.capped else "euclidean")
     model.partial_fit(X[golden["order"]])
     assert model.interval_ == golden["interval"]
     assert model.vigilance_ == pytest.approx(float(golden["vigilance"]), abs=1e-9)

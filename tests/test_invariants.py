@@ -140,6 +140,8 @@ BROKEN = [
     ("scalars", "next_community", 0, become(-1), "ids of communities were issued"),
     ("node", "usage", "in use", become(0), "used at least once"),
     ("node", "usage", "in use", add(1), "usage sums"),
+    ("node", "wins", "in use", become(0), "a win is a use"),
+    ("node", "wins", "in use", add(2**40), "no more wins than samples"),
     ("node", "scale", "in use", become(-1.0), "scales"),
     ("node", "scale", "in use", become(np.inf), "scales"),
     ("node", "active", "in use", become(False), "active"),

@@ -18,7 +18,7 @@ from benchmarks.speed.data import class_incremental, data_set
 from benchmarks.speed.lower_bound import search_blocks, search_rows
 from benchmarks.speed.overhead import shares_of_time
 from benchmarks.speed.page import N_NODES, chromium, frame_rate
-from everclust import IDAT
+from everclust import IDAT, EverClust
 from everclust.cli.options import ColumnOptions, RangeOptions
 from everclust.cli.setup import job_of
 from everclust.core.communities.linked_nodes import base_nodes, links_of
@@ -160,7 +160,7 @@ def read_out(centres: np.ndarray, to_features: np.ndarray, rng: np.random.Genera
     def samples(n: int) -> np.ndarray:
         return (centres[rng.integers(len(centres), size=n)] + rng.normal(size=(n, 8))) @ to_features
 
-    model = IDAT(clusters="handover")
+    model = EverClust(metric="euclidean")
     while model.partial_fit(samples(5000)).n_nodes_ < 1000:
         pass
     state, rows = model._learner.state, iter(samples(1000))

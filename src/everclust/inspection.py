@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
 from .model.events import Event
 from .model.learner import Learner
-from .model.report import cluster_profile, cluster_report
+from .model.report import cluster_centres, cluster_profile, cluster_report, members
 from .model.snapshot import Snapshot
+from .model.summary import summary, summary_html
 from .optional import require
 
 if TYPE_CHECKING:
@@ -52,7 +55,7 @@ class InspectionMixin:
         >>> from everclust import IDAT
         >>> model = IDAT().partial_fit(load_iris().data)
         >>> print(model.events()[0])
-        sample 46: 0 is born (7 samples)
+        sample 46: 0 is born (6 samples)
         """
         check_is_fitted(self)
         return self._learner.events(since)
@@ -63,11 +66,11 @@ class InspectionMixin:
         Returns
         -------
         report : pandas.DataFrame
-            With the columns `size` (uses of its nodes), `nodes`, `spread` (root mean square distance of its
+            With the columns `size` (in samples), `nodes`, `spread` (root mean square distance of its
             nodes from its centre), `age` and `last_seen` (in samples), `centre`, and `differs_by`: the
             features in which it is farthest from the mean of the stream, in standard deviations.
         """
-        return cluster_report(self.snapshot(), getattr(self, "feature_names_in_", None))
+        return cluster_report(self.snapshot(), self._names())
 
     def cluster_profile(self) -> pandas.DataFrame:
         """How each cluster differs from the stream: its mean of every feature against the mean of the stream.
@@ -78,7 +81,40 @@ class InspectionMixin:
             A row per cluster, a column per feature: difference from the mean of the stream, in standard
             deviations of the stream.
         """
-        return cluster_profile(self.snapshot(), getattr(self, "feature_names_in_", None))
+        return cluster_profile(self.snapshot(), self._names())
+
+    def summary(self) -> str:
+        """What the model has learnt, in words: its clusters with size, share, when last seen, what differs.
+
+        Returns
+        -------
+        text : str
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from everclust import EverClust
+        >>> print(EverClust().fit(load_iris().data).summary().splitlines()[0])
+        EverClust: 5 clusters in 150 samples of 4 features (39 nodes)
+        """
+        return summary(type(self).__name__, self.snapshot(), self._names())
+
+    def _repr_html_(self) -> str:
+        """The model in notebooks: scikit-learn's diagram, and a table of the clusters once it has learnt."""
+        diagram: str = estimator_html_repr(self)
+        try:
+            snapshot = self.snapshot()
+        except NotFittedError:
+            return diagram
+        return diagram + summary_html(type(self).__name__, snapshot, self._names())
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        """What notebooks ask for first; scikit-learn's own would not show the clusters."""
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+    def _names(self) -> list[str] | None:
+        names = getattr(self, "feature_names_in_", None)
+        return None if names is None else [str(name) for name in names]
 
     def to_networkx(self) -> networkx.Graph:
         """The nodes and edges as a graph, with the attributes of each node.
@@ -137,6 +173,20 @@ class InspectionMixin:
     def n_clusters_(self) -> int:
         """Number of clusters."""
         return self.snapshot().n_clusters
+
+    @property
+    def cluster_ids_(self) -> np.ndarray:
+        """Ids of the clusters, in rising order."""
+        return np.array([cluster for cluster, _ in members(self.snapshot())])
+
+    @property
+    def cluster_centers_(self) -> np.ndarray:
+        """Mean of each cluster, in the order of `cluster_ids_`."""
+        return cluster_centres(self.snapshot())
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_clusters_
 
     @property
     def prototypes_(self) -> np.ndarray:

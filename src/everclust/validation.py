@@ -1,11 +1,12 @@
 """Validation of the rows that estimators learn or predict: finite numbers, as many features as expected."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, validate_data
+from scipy.sparse import issparse
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from .model.rows import FLOAT64, LARGEST, as_kernel_rows
 
@@ -47,9 +48,43 @@ def validated_rows_to_predict(estimator: Any, X: Any, *, as_is: bool = False) ->
     return _validated(estimator, X, False, as_is)
 
 
+def refuse_arguments(method: str, arguments: Mapping[str, Any]) -> None:
+    """Raise an error for arguments that `fit` and `partial_fit` do not have."""
+    if "sample_weight" in arguments:
+        raise TypeError(
+            f"{method} takes no sample_weight, because every sample counts once; repeat a row to make it "
+            "count more often."
+        )
+    for name in arguments:
+        raise TypeError(f"{method}() got an unexpected keyword argument {name!r}")
+
+
+def as_table(x: Any) -> Any:
+    """One row, as `learn_one` takes it, as a table of one row."""
+    if isinstance(x, Mapping):
+        return [x]
+    if hasattr(x, "to_frame") and np.ndim(x) == 1:  # a pandas.Series, whose index names the features
+        return x.to_frame().T
+    row = np.asarray(x)
+    if row.ndim != 1:
+        raise ValueError(
+            f"learn_one takes one row of features, but got an array with {row.ndim} dimensions; "
+            "use partial_fit for several rows."
+        )
+    return row.reshape(1, -1)
+
+
 def _validated(estimator: Any, X: Any, reset: bool, as_is: bool) -> np.ndarray:
     form: dict[str, Any] = {"dtype": "numeric"} if as_is else {"dtype": np.float64, "order": "C"}
-    X = validate_data(estimator, X, reset=reset, **form)
+    if issparse(X):
+        raise TypeError(
+            "X is sparse, but prototypes are dense: reduce it with sklearn.decomposition.TruncatedSVD, or "
+            "pass X.toarray() if that fits into memory."
+        )
+    if isinstance(X, Sequence) and len(X) and isinstance(X[0], Mapping):
+        X = _rows_of_dicts(estimator, X, reset, form)
+    else:
+        X = validate_data(estimator, X, reset=reset, **form)
     largest = max(abs(float(X.max())), abs(float(X.min())))
     if np.isnan(largest):  # scikit-learn 1.6 does not check long doubles for NaN
         raise ValueError("Input X contains NaN; drop the rows with missing values, or impute them.")
@@ -59,6 +94,28 @@ def _validated(estimator: Any, X: Any, reset: bool, as_is: bool) -> np.ndarray:
             f"{LARGEST:g}; rescale the feature it is in."
         )
     return X if as_is else as_kernel_rows(X)
+
+
+def _rows_of_dicts(
+    estimator: Any, rows: Sequence[Mapping[str, Any]], reset: bool, form: dict[str, Any]
+) -> np.ndarray:
+    """Rows with named values in any order; all must have the names of the first one or of the model."""
+    known = None if reset else getattr(estimator, "feature_names_in_", None)
+    if known is None and not reset:
+        raise ValueError(
+            "X has rows with named features, but the model has learnt rows without names; pass arrays."
+        )
+    names = [str(name) for name in (rows[0] if known is None else known)]
+    for i, row in enumerate(rows):
+        if set(row) != set(names):
+            raise ValueError(
+                f"Row {i} of X has the features {sorted(map(str, row))}, but {sorted(names)} were expected."
+            )
+    X = check_array(np.array([[row[name] for name in names] for row in rows]), input_name="X", **form)
+    if reset:
+        estimator.n_features_in_ = len(names)
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+    return X
 
 
 def needs_no_validation(estimator: Any, X: Any, ndim: int) -> bool:

@@ -12,11 +12,11 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from everclust import IDAT, __version__, load
+from everclust import IDAT, EverClust, __version__, load
 from support.stream_fixtures import NAMES, write_csv
 
 
-def same(a: IDAT, b: IDAT) -> bool:
+def same(a: EverClust | IDAT, b: EverClust | IDAT) -> bool:
     """As far as the world can see, bit by bit."""
     return all(
         np.array_equal(getattr(a, name), getattr(b, name))
@@ -27,17 +27,28 @@ def same(a: IDAT, b: IDAT) -> bool:
 def test_fit_learns_what_partial_fit_learns(points, X, call):
     said = call("fit", points, "-m", "m.everclust", "--id", "name", "--label", "kind")
     model = load("m.everclust")
-    assert same(model, IDAT().partial_fit(X))
+    assert same(model, EverClust().partial_fit(X))
     assert list(model.feature_names_in_) == NAMES
     assert said.startswith("3,000 rows; ")
 
 
 def test_modes_reach_the_model(points, X, call):
-    modes = ["--clusters", "handover", "--metric", "capped", "--max-nodes", "50"]
+    modes = ["--metric", "euclidean", "--max-nodes", "50"]
     call("fit", points, "-m", "m", "--exclude", "name,kind", *modes)
     model = load("m")
-    assert model.get_params() == {"clusters": "handover", "metric": "capped", "max_nodes": 50}
-    assert same(model, IDAT(clusters="handover", metric="capped", max_nodes=50).partial_fit(X))
+    assert model.get_params() == {"metric": "euclidean", "max_nodes": 50}
+    assert same(model, EverClust(metric="euclidean", max_nodes=50).partial_fit(X))
+
+
+def test_the_published_algorithm_can_be_chosen(points, X, call):
+    call("fit", points, "-m", "m", "--exclude", "name,kind", "--algorithm", "idat", "--max-nodes", "50")
+    assert same(load("m"), IDAT(max_nodes=50).partial_fit(X))
+    assert isinstance(load("m"), IDAT)
+    lines = call("watch", points, "--exclude", "name,kind", "--algorithm", "idat").splitlines()
+    assert lines == [str(event) for event in IDAT().partial_fit(X).events()]
+    assert "must be everclust or idat" in call("fit", points, "-m", "n", "--algorithm", "kmeans", code=2)
+    both = ("--algorithm", "idat", "--metric", "capped")
+    assert "--metric does not go with --algorithm idat" in call("watch", points, *both, code=2)
 
 
 def test_version(call):
@@ -69,7 +80,7 @@ def test_columns_are_matched_by_name(points, X, folder, call, sentence):
     table = pa.table({NAMES[k]: X[:, k] for k in order} | {"more": ["text"] * len(X)})
     parquet.write_table(table, folder / "other.parquet")
     call("update", "other.parquet", "-m", "m")
-    assert same(load("m"), IDAT().partial_fit(X).partial_fit(X))
+    assert same(load("m"), EverClust().partial_fit(X).partial_fit(X))
     assert list(load("m").feature_names_in_) == NAMES
     parquet.write_table(table.drop_columns(["b"]), folder / "less.parquet")
     assert "learnt the column 'b'" in sentence("update", "less.parquet", "-m", "m")
@@ -84,7 +95,7 @@ def test_a_model_without_names_takes_columns_in_their_order(folder, points, X, c
     call("fit", "bare.npy", "-m", "m")
     assert not hasattr(load("m"), "feature_names_in_")
     call("update", points, "-m", "m", "--id", "name", "--label", "kind")
-    assert same(load("m"), IDAT().partial_fit(X).partial_fit(X))
+    assert same(load("m"), EverClust().partial_fit(X).partial_fit(X))
     assert not hasattr(load("m"), "feature_names_in_")
 
 
@@ -94,7 +105,7 @@ def test_an_update_without_a_model(points, sentence):
 
 def test_predictions_of_a_running_model_are_those_at_the_end_of_each_block(points, X, call, folder):
     call("fit", points, "-m", "m", "--id", "name", "--label", "kind", "-p", "p.csv", "--block", 700)
-    model, expected = IDAT(), ["name,cluster"]
+    model, expected = EverClust(), ["name,cluster"]
     for start in range(0, len(X), 700):
         part = X[start : start + 700]
         found = model.partial_fit(part).predict(part)
@@ -160,11 +171,12 @@ def test_a_column_that_dominates_is_pointed_out(folder, X, call):
     def warnings(*arguments):
         return CliRunner().invoke(app, ["fit", "x.csv", "--id", "name", "--label", "kind", *arguments]).stderr
 
-    said = warnings("-m", "m1")
-    assert "Column 'c' makes up 100.0% of all squared distances" in said
-    assert "--metric capped" in said
-    assert warnings("-m", "m2", "--metric", "capped") == ""
-    assert warnings("-m", "m3", "--exclude", "c") == ""
+    for n, plain in enumerate((["--algorithm", "idat"], ["--metric", "euclidean"])):
+        said = warnings("-m", f"plain{n}", *plain)
+        assert "Column 'c' makes up 100.0% of all squared distances" in said
+        assert "--metric capped" in said
+        assert warnings("-m", f"without{n}", "--exclude", "c", *plain) == ""
+    assert warnings("-m", "capped") == ""
 
 
 def test_limit_and_standard_input(points, X, folder):
@@ -176,7 +188,7 @@ def test_limit_and_standard_input(points, X, folder):
     )
     assert json.loads(done.stdout)["ended"] == "limit"
     assert done.stderr == b""
-    assert same(load("m"), IDAT().partial_fit(X[:1234]))
+    assert same(load("m"), EverClust().partial_fit(X[:1234]))
 
 
 def test_info(points, call, record):
@@ -250,7 +262,7 @@ def test_export(points, call, folder, sentence):
 def test_score(points, call, record, X):
     call("fit", points, "-m", "m", "--columns", "a,b,c,d")
     told = record("score", points, "-m", "m", "--label", "kind")
-    model = IDAT().partial_fit(X)
+    model = EverClust().partial_fit(X)
     assert told["mean similarity"] == pytest.approx(model.score_samples(X).mean())
     assert told["novel"] == pytest.approx((model.score_samples(X) < model.vigilance_).mean())
     assert told["classes"] == 3
@@ -259,7 +271,7 @@ def test_score(points, call, record, X):
 
 
 def test_watch_says_what_happens(points, X, call):
-    model = IDAT().partial_fit(X)
+    model = EverClust().partial_fit(X)
     told = [
         json.loads(line) for line in call("watch", points, "--exclude", "name,kind", "--json").splitlines()
     ]
@@ -268,7 +280,7 @@ def test_watch_says_what_happens(points, X, call):
     ]
     lines = call("watch", points, "--exclude", "name,kind", "-m", "m").splitlines()
     assert len(lines) == len(told)
-    assert lines[0].startswith(f"sample {model.events()[0].sample}: 0 is born")
+    assert lines[0].startswith(f"sample {model.events()[0].sample:,}: 0 is born")
     assert same(load("m"), model)
 
 

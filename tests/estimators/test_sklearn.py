@@ -13,19 +13,20 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.parallel import Parallel, delayed
 
-from everclust import IDAT
+from everclust import IDAT, EverClust
 
 X = load_iris().data
 
 
-@parametrize_with_checks([IDAT()])
+@parametrize_with_checks([IDAT(), EverClust()])
 def test_estimator_check(estimator, check):
     check(estimator)
 
 
 def test_there_is_nothing_to_tune():
-    """Modes, not numbers: and by default the paper."""
-    assert IDAT().get_params() == {"clusters": "components", "metric": "euclidean", "max_nodes": None}
+    """A metric and a bound on memory, no numbers."""
+    assert IDAT().get_params() == {"max_nodes": None}
+    assert EverClust().get_params() == {"metric": "capped", "max_nodes": None}
     with pytest.raises(TypeError):
         IDAT(3)
 

@@ -45,7 +45,7 @@ def nodes_of(state):
     node, component = state.node[:n_nodes], components(state)
     return {
         int(node["birth"][k]): Node(
-            int(node["usage"][k]),
+            int(node["wins"][k]),
             bool(node["active"][k]),
             int(component[k]),
             tuple(state.prototype[k].tolist()),
@@ -293,8 +293,10 @@ def test_sizes_and_centres_are_those_of_the_moment():
             if event.kind == "born":
                 (c,) = event.after
                 members = model.node_labels_ == c
-                assert event.sizes == (model.usage_[members].sum(),)
-                expected = np.average(model.prototypes_[members], axis=0, weights=model.usage_[members])
+                assert event.sizes == (model.snapshot().wins[members].sum(),)
+                expected = np.average(
+                    model.prototypes_[members], axis=0, weights=model.snapshot().wins[members]
+                )
                 np.testing.assert_allclose(event.centre, expected, rtol=1e-12)
 
 
@@ -308,7 +310,7 @@ def test_what_is_remembered_is_bounded_whatever_the_batches(monkeypatch):
     assert whole.events() == cut.events() == asked.events()
     n_records = len(whole._learner.export()[1]["event"])
     assert 20 <= n_records < 40
-    assert len(cut._learner.ids["components"].log._chunks) == 1
+    assert len(cut._learner.ids.log._chunks) == 1
     monkeypatch.undo()
     everything = IDAT().partial_fit(X).events()
     assert len(everything) > len(whole.events())
@@ -320,7 +322,7 @@ def test_memory_stays_bounded_without_a_call_of_events(monkeypatch):
     model = IDAT()
     for x in outliers(np.random.default_rng(5), 200 if PLAIN else 2000, 2):
         model.learn_one(x)
-        log = model._learner.ids["components"].log
+        log = model._learner.ids.log
         n_records = sum(len(records) for records, _ in log._chunks)
         assert n_records < 80
         assert n_records == log._n_records  # a running sum: nothing is counted anew at every event

@@ -8,7 +8,7 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
-from everclust import IDAT
+from everclust import IDAT, EverClust
 from everclust.model.clusters import read_components
 from everclust.model.report import cluster_profile, cluster_report
 from everclust.model.snapshot import take_snapshot
@@ -67,7 +67,7 @@ def test_profile(snapshot):
 
 def test_spread_is_measured_in_the_metric(model):
     state = model([[0, 0], [0, 8], [9, 9]], usage=[2, 2, 1], weight=[1, 0.25], n_seen=9)
-    report = cluster_report(snapshot_of(state)._replace(usage=np.array([2, 2, 0])))
+    report = cluster_report(snapshot_of(state)._replace(wins=np.array([2, 2, 0])))
     # Around (0, 4): 16 · ¼ for both; the third weighs nothing.
     assert report["spread"].tolist() == pytest.approx([2])
 
@@ -85,21 +85,22 @@ def test_while_no_node_is_active_there_is_one_row():
     assert report["age"].tolist() == [4]
 
 
-@pytest.mark.parametrize("clusters", ["components", "handover"])
-def test_reports_of_a_model(clusters):
-    model = IDAT(clusters=clusters).fit(FRAME)
+@pytest.mark.parametrize("algorithm", [IDAT, EverClust])
+def test_reports_of_a_model(algorithm):
+    model = algorithm().fit(FRAME)
+    wins = model.snapshot().wins
     report, profile = model.cluster_report(), model.cluster_profile()
     assert isinstance(report, pandas.DataFrame)
     assert report.index.tolist() == profile.index.tolist() == list(range(model.n_clusters_))
     assert profile.columns.tolist() == list(FRAME.columns)
     takes_part = model.node_labels_ >= 0
-    assert report["size"].sum() == model.usage_[takes_part].sum()
+    assert report["size"].sum() == wins[takes_part].sum() <= 150
     assert report["nodes"].sum() == takes_part.sum()
     assert (report["age"] >= 0).all()
     assert (report["last_seen"] <= 150).all()
     for c in report.index:
         members = model.node_labels_ == c
-        centre = np.average(model.prototypes_[members], axis=0, weights=model.usage_[members])
+        centre = np.average(model.prototypes_[members], axis=0, weights=wins[members])
         assert report["centre"][c] == pytest.approx(centre)
         expected = (centre - FRAME.to_numpy().mean(axis=0)) / FRAME.to_numpy().std(axis=0, ddof=1)
         assert profile.loc[c].to_numpy() == pytest.approx(expected)

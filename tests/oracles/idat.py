@@ -43,6 +43,7 @@ class Oracle:
         # Nodes, in order of creation.
         self.prototype: list[list[float]] = []
         self.usage: list[int] = []
+        self.wins: list[int] = []  # not in the paper: it changes nothing
         self.scale: list[float] = []
         self.active: list[bool] = []
         self.idle: list[int] = []
@@ -105,6 +106,7 @@ class Oracle:
         self.observe(x)
         self.prototype.append(list(x))
         self.usage.append(1)
+        self.wins.append(1)
         self.scale.append(self.spread())
         self.active.append(False)
         self.idle.append(0)
@@ -164,6 +166,7 @@ class Oracle:
     def absorb(self, first: int, x: list[float]) -> None:
         """2.4 Case II: the nearest node moves towards x and takes the current spread."""
         self.usage[first] += 1
+        self.wins[first] += 1
         self.move(first, x, self.usage[first])
         self.observe(x)
         self.scale[first] = self.spread()
@@ -239,6 +242,7 @@ class Oracle:
         """The nodes kept stay in their order and their indices close up, also in the pairs."""
         self.prototype = [self.prototype[k] for k in kept]
         self.usage = [self.usage[k] for k in kept]
+        self.wins = [self.wins[k] for k in kept]
         self.scale = [self.scale[k] for k in kept]
         self.active = [self.active[k] for k in kept]
         self.idle = [self.idle[k] for k in kept]

@@ -32,6 +32,7 @@ def three_nodes(vigilance, **mode):
     model = slow.HandoverOracle(**mode)
     model.feature_weight = [1.0]
     model.prototype, model.usage, model.scale = column(0, 10, 20), [1, 1, 1], [1.0, 1.0, 1.0]
+    model.wins = [1, 1, 1]
     model.active, model.idle = [False] * 3, [0] * 3
     model.usage_before, model.evidence_before = [0] * 3, [0] * 3
     model.n_welford, model.mean, model.m2 = 3, [10.0], [200.0]
@@ -91,6 +92,7 @@ def test_a_dropped_node_takes_its_pairs_with_it():
     # Of the nodes used once, 1, 2 and 4, the newest two stay, since the interval is 2: node 1 goes.
     model = slow.HandoverOracle()
     model.prototype, model.usage, model.scale = column(0, 1, 2, 3, 4), [2, 1, 1, 3, 1], [1.0] * 5
+    model.wins = [2, 1, 1, 3, 1]
     model.active, model.idle = [False] * 5, [0] * 5
     model.usage_before, model.evidence_before = [0] * 5, [0] * 5
     model.handover = {(0, 1): 7, (0, 3): 2, (1, 2): 5, (2, 3): 4, (3, 4): 1}

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from everclust import IDAT
+from everclust import IDAT, EverClust
 from everclust.stream import Columns, Run, open_source
 from everclust.stream.run import run
 from support.stream_fixtures import NAMES
@@ -38,8 +38,8 @@ def test_a_model_without_names_stays_without(points, X):
 def test_trusted_rows_are_learnt_and_answered_as_others(X):
     """The methods that streams use skip validation, and change nothing else."""
     told = [[], []]
-    trusted = IDAT(clusters="handover").on_event(told[0].append)
-    checked = IDAT(clusters="handover").on_event(told[1].append)
+    trusted = EverClust(metric="euclidean").on_event(told[0].append)
+    checked = EverClust(metric="euclidean").on_event(told[1].append)
     for start in range(0, len(X), 500):
         trusted._learn_rows(X[start : start + 500])
         checked.partial_fit(X[start : start + 500])

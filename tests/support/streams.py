@@ -61,6 +61,7 @@ def some_model(rng, d, variant):
     prototype = rng.standard_t(1.0, size=(n_nodes, d))
     slow.prototype = prototype.tolist()
     slow.usage = rng.integers(1, 5, n_nodes).tolist()
+    slow.wins = [int(rng.integers(1, usage + 1)) for usage in slow.usage]
     slow.scale = rng.uniform(0.5, 2.0, n_nodes).tolist()
     slow.n_seen = slow.n_welford = sum(slow.usage) + int(rng.integers(22, 25))
     slow.mean = prototype.mean(axis=0).tolist()
@@ -99,7 +100,7 @@ def restored(slow):
     """The core's state with what the specification holds."""
     scalars = {name: getattr(slow, name, 0) for name in KEPT_SCALARS}
     fields = {name: np.array(getattr(slow, name)) for name in ("prototype", "mean", "window")}
-    fields |= {name: np.array(getattr(slow, name)) for name in ("usage", "scale", "active", "idle")}
+    fields |= {name: np.array(getattr(slow, name)) for name in ("usage", "wins", "scale", "active", "idle")}
     fields["activity"] = np.array([slow.gain(k) for k in range(len(slow.usage))])
     fields["square_sum"] = np.array(slow.m2)
     fields["evidence"] = np.array([(*ij, n) for ij, n in slow.evidence.items()], np.int64).reshape(-1, 3)

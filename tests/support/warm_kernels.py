@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from everclust import IDAT
+from everclust import IDAT, EverClust
 
 X = np.random.default_rng(0).normal(size=(300, 3))
-for clusters in ("components", "handover"):
-    model = IDAT(clusters=clusters, max_nodes=20).fit(X)
+for algorithm in (IDAT, EverClust):
+    model = algorithm(max_nodes=20).fit(X)
     model.copy().predict(X)

@@ -40,7 +40,7 @@ def fit(
             is_new = resume(job) is None
             if is_new:
                 refuse_to_replace(model, force)
-            is_plain = job.model.metric == "euclidean"
+            is_plain = job.model._metric == "euclidean"
             run_and_print(job, screen, Dominance(screen.warn) if is_new and is_plain else None)
 
 

@@ -30,7 +30,7 @@ class Parts(NamedTuple):
     next_of_old: np.ndarray  # and the next one of every part
     first_of_new: np.ndarray  # the same for present roots
     next_of_new: np.ndarray
-    mass: np.ndarray  # usage of every part
+    mass: np.ndarray  # wins of every part
     cluster: np.ndarray  # the id that it keeps or is given
     since: np.ndarray
 
@@ -100,7 +100,7 @@ def find_parts(state, slots, parts):  # INOUT parts
             parts.mass[p] = 0
             append(p, parts.first_of_new, r, parts.next_of_new)
             append(p, parts.first_of_old, slot.cluster_root, parts.next_of_old)
-        parts.mass[p] += state.node[slot.node].usage
+        parts.mass[p] += state.node[slot.node].wins
 
 
 @jit
@@ -153,7 +153,7 @@ def inherit_id(state, parts, r):  # INOUT slot.cluster, slot.since
 
 @jit
 def largest(p, following, parts):
-    """The part of a chain with the most usage."""
+    """The part of a chain with the most wins."""
     best = p
     while p != NONE:
         if parts.mass[p] > parts.mass[best]:
@@ -245,7 +245,7 @@ def log_event(state, kind, cluster, part, size, centre):  # INOUT event, scalars
 
 @jit
 def log_centre(state, slots, r):  # INOUT event_centre, scalars.n_event_centres
-    """(row of the usage-weighted mean of the nodes with cluster root r, their usage)."""
+    """(row of the mean of the nodes with cluster root r, weighted with their wins, and these)."""
     scalars = state.scalars[0]
     row = scalars.n_event_centres
     centre = state.event_centre[row]
@@ -255,9 +255,9 @@ def log_centre(state, slots, r):  # INOUT event_centre, scalars.n_event_centres
     for s in slots:
         slot = state.slot[s]
         if slot.cluster_root == r:
-            usage, y = state.node[slot.node].usage, state.prototype[slot.node]
-            mass += usage
-            share = usage / mass
+            wins, y = state.node[slot.node].wins, state.prototype[slot.node]
+            mass += wins
+            share = wins / mass
             for j in range(centre.shape[0]):
                 centre[j] += (y[j] - centre[j]) * share
     scalars.n_event_centres += 1

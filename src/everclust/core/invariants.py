@@ -36,6 +36,8 @@ def _of_nodes(state: State, scalars: Any, node: np.ndarray) -> Rules:
     return [
         ("every node was used at least once", (node["usage"] >= 1).all()),
         ("no more uses than two per sample", int(node["usage"].sum()) <= 2 * scalars.n_seen),
+        ("a win is a use", ((node["wins"] >= 1) & (node["wins"] <= node["usage"])).all()),
+        ("no more wins than samples", int(node["wins"].sum()) <= scalars.n_seen),
         ("the usage sums are right", (scalars.used_nodes, scalars.used_usage) == (len(used), used.sum())),
         ("scales are positive and finite", _positive(node["scale"])),
         ("the widest scale is the largest", scalars.widest < 0 or scalars.widest == node["scale"].max()),

@@ -94,6 +94,7 @@ def move_node(state, k, to):  # INOUT node, prototype, coarse, slot.node
     copy_row(state.prototype[to], state.prototype[k])
     source, target = state.node[k], state.node[to]
     target.usage = source.usage
+    target.wins = source.wins
     target.scale = source.scale
     target.active = source.active
     target.idle = source.idle

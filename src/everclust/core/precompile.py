@@ -41,7 +41,7 @@ def _some_state() -> State:
     state = allocate(N_FEATURES, nodes=N_NODES)
     state.scalars["n_nodes"] = N_NODES
     state.prototype[:N_NODES] = np.arange(N_NODES)[:, None]
-    state.node["usage"][:N_NODES] = 2
+    state.node["usage"][:N_NODES] = state.node["wins"][:N_NODES] = 2
     state.node["scale"][:N_NODES] = 1.0
     state.node["birth"][:N_NODES] = np.arange(N_NODES)
     for k in range(N_NODES - 1):

@@ -25,6 +25,7 @@ def create(state, x):  # INOUT a new node
     copy_row(state.prototype[k], x)
     node = state.node[k]
     node.usage = 1
+    node.wins = 1
     node.scale = 0.0
     node.active = False
     node.idle = 0
@@ -101,6 +102,7 @@ def resonate(state, x, variant, scratch):
     hand_over(state, first, second)
     second_resonates = similarity(to_second, state.node[second].scale) > vigilance
     count_use(state, first)
+    state.node[first].wins += 1
     move_towards(state, first, x, state.node[first].usage)
     observe(state, x)
     give_scale(state, first)

@@ -28,6 +28,7 @@ KEPT_SCALARS = (
 )
 KINDS = {
     "usage": "i",
+    "wins": "i",
     "scale": "f",
     "active": "b",
     "idle": "i",

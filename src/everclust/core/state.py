@@ -45,6 +45,7 @@ SCALARS = record(
 )
 NODE = record(
     ("usage", np.int64),  # M_k
+    ("wins", np.int64),  # samples that it won as the nearest node, the one that created it included
     ("scale", np.float64),  # σ_k
     ("active", np.bool_),  # a_k
     ("idle", np.int64),  # U_k
@@ -76,7 +77,7 @@ EVENT = record(
     ("kind", np.int64),
     ("cluster", np.int64),  # that ended, was split, was merged into, or is new
     ("part", np.int64),  # one of the parts of the split or of the clusters merged; else the cluster
-    ("size", np.int64),  # usage of that part
+    ("size", np.int64),  # wins of that part
     ("centre", np.int64),  # row of the cluster's centre
 )
 HANDOVER = record(("a", np.int64), ("b", np.int64), ("count", np.int64))  # births, a < b; no count: empty

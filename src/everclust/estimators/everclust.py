@@ -32,9 +32,13 @@ class EverClust(IncrementalClusterer):
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-        Cluster of each training sample, after `fit` only.
+        Cluster of each sample of the latest `fit` or `partial_fit`, predicted when first asked for.
     n_clusters_ : int
         Number of clusters.
+    cluster_ids_ : ndarray of shape (n_clusters_,)
+        Ids of the clusters, in rising order.
+    cluster_centers_ : ndarray of shape (n_clusters_, n_features_in_)
+        Mean of each cluster, in the order of `cluster_ids_`.
     n_nodes_, n_active_nodes_ : int
         Number of nodes, and of active nodes, which IDAT would predict from.
     prototypes_ : ndarray of shape (n_nodes_, n_features_in_)
@@ -61,7 +65,7 @@ class EverClust(IncrementalClusterer):
     >>> X = load_iris().data
     >>> model = EverClust().fit(X)
     >>> model.n_clusters_
-    3
+    5
     >>> model.partial_fit(X[:10]).n_samples_seen_
     160
     """

@@ -27,9 +27,13 @@ class IDAT(IncrementalClusterer):
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-        Cluster of each training sample, after `fit` only.
+        Cluster of each sample of the latest `fit` or `partial_fit`, predicted when first asked for.
     n_clusters_ : int
         Number of clusters.
+    cluster_ids_ : ndarray of shape (n_clusters_,)
+        Ids of the clusters, in rising order.
+    cluster_centers_ : ndarray of shape (n_clusters_, n_features_in_)
+        Mean of each cluster, in the order of `cluster_ids_`.
     n_nodes_, n_active_nodes_ : int
         Number of nodes, and of active nodes, which predictions are made from. While no node is active,
         predictions use all of them.
@@ -65,7 +69,6 @@ class IDAT(IncrementalClusterer):
     160
     """
 
-    metric = "euclidean"
     _algorithm = "idat"
     _clusters = COMPONENTS
     _choices: ClassVar = {}

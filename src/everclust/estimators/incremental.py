@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..callbacks import CallbackSupportMixin, reported, with_callbacks
@@ -20,22 +20,35 @@ from ..core.variants import PUBLISHED, Variant
 from ..inspection import InspectionMixin
 from ..jit import prefetch
 from ..model.clusters import HANDOVER
+from ..model.distances import distances
 from ..model.events import Event
 from ..model.file import StoredModel, write_model
 from ..model.learner import Learner
 from ..model.predict import labels, similarities
-from ..validation import needs_no_validation, validated_rows, validated_rows_to_predict
+from ..validation import (
+    as_table,
+    needs_no_validation,
+    refuse_arguments,
+    validated_rows,
+    validated_rows_to_predict,
+)
 
 _STARTING = threading.Lock()
 
 
-class IncrementalClusterer(InspectionMixin, CallbackSupportMixin, ClusterMixin, BaseEstimator):
+class IncrementalClusterer(
+    InspectionMixin,
+    CallbackSupportMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    ClusterMixin,
+    BaseEstimator,
+):
     """An estimator that learns one sample at a time.
 
-    Subclasses have the attributes `metric` and `max_nodes`, as parameters or as constants.
+    Subclasses have the parameter `max_nodes`, and may have `metric`.
     """
 
-    metric: str
     max_nodes: int | None
     _algorithm: ClassVar[str]  # its name in files and on the command line
     _clusters: ClassVar[str]  # what a cluster is: COMPONENTS or HANDOVER
@@ -44,34 +57,40 @@ class IncrementalClusterer(InspectionMixin, CallbackSupportMixin, ClusterMixin, 
     _listeners: list[Callable[[Event], object]]
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, **unsupported: Any) -> Self:
         """Forget everything and learn X, row by row.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features), or a list of dicts
             Samples, in the order in which they arrive.
         y : ignored
+        **unsupported : refused
+            There are no sample weights: every sample counts once.
 
         Returns
         -------
         self
         """
+        refuse_arguments("fit", unsupported)
         return self._fit(X, first=True)
 
-    def partial_fit(self, X: Any, y: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, **unsupported: Any) -> Self:
         """Learn more samples, one row or many.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features), or a list of dicts
             The next samples, in the order in which they arrive. If one of them is invalid, none is learnt.
         y : ignored
+        **unsupported : refused
+            There are no sample weights: every sample counts once.
 
         Returns
         -------
         self
         """
+        refuse_arguments("partial_fit", unsupported)
         return self._fit(X, first=False)
 
     def learn_one(self, x: Any) -> Self:
@@ -79,7 +98,8 @@ class IncrementalClusterer(InspectionMixin, CallbackSupportMixin, ClusterMixin, 
 
         Parameters
         ----------
-        x : array-like of shape (n_features,)
+        x : array-like of shape (n_features,), dict or pandas.Series
+            A dict or a Series names its features.
 
         Returns
         -------
@@ -88,13 +108,7 @@ class IncrementalClusterer(InspectionMixin, CallbackSupportMixin, ClusterMixin, 
         if self.__sklearn_is_fitted__() and needs_no_validation(self, x, 1):
             self._notify(self._learn(x[np.newaxis]))
             return self
-        row = np.asarray(x)
-        if row.ndim != 1:
-            raise ValueError(
-                f"learn_one takes one row of features, but got an array with {row.ndim} dimensions; "
-                "use partial_fit for several rows."
-            )
-        return self._fit(row.reshape(1, -1), first=False)
+        return self._fit(as_table(x), first=False)
 
     def predict(self, X: Any) -> np.ndarray:
         """Cluster of each row. The model does not change.
@@ -121,6 +135,20 @@ class IncrementalClusterer(InspectionMixin, CallbackSupportMixin, ClusterMixin, 
         similarity : ndarray of shape (n_samples,)
         """
         return self._score_rows(validated_rows_to_predict(self, X, as_is=True))
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Distance of each row to each cluster: to the nearest of the cluster's nodes, in the model's metric.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        distances : ndarray of shape (n_samples, n_clusters_)
+            A column per cluster, in the order of `cluster_ids_`.
+        """
+        return distances(self.snapshot(), validated_rows_to_predict(self, X, as_is=True))
 
     def on_event(self, listener: Callable[[Event], object]) -> Self:
         """Call a function with every event of a cluster, after the batch in which it happened.
@@ -173,6 +201,16 @@ class IncrementalClusterer(InspectionMixin, CallbackSupportMixin, ClusterMixin, 
             model.feature_names_in_ = np.array(stored.names, dtype=object)
         return model
 
+    @property
+    def labels_(self) -> np.ndarray:
+        """Cluster of each sample of the latest `fit` or `partial_fit`."""
+        if "_labels" not in self.__dict__:
+            latest = self.__dict__.get("_latest")
+            if latest is None:
+                raise AttributeError("There are no labels_: they are there after fit and partial_fit only.")
+            self._labels = self._predict_rows(latest)
+        return self._labels
+
     # Rows that were validated before
 
     def _learn_rows(self, X: np.ndarray) -> None:
@@ -201,7 +239,10 @@ class IncrementalClusterer(InspectionMixin, CallbackSupportMixin, ClusterMixin, 
                     X = self._validated(X, True, is_valid)
                     events = self._learn(X, self._new_learner(X.shape[1], variant), first)
         if events is None:
-            events = self._learn(self._validated(X, False, is_valid))
+            X = self._validated(X, False, is_valid)
+            events = self._learn(X)
+        if not (first or is_valid):
+            self._latest = np.array(X)  # a copy: callers reuse their memory
         if events:
             self._notify(events)
         return self
@@ -221,10 +262,11 @@ class IncrementalClusterer(InspectionMixin, CallbackSupportMixin, ClusterMixin, 
     def _learn(self, X: np.ndarray, new: Learner | None = None, first: bool = False) -> Sequence[Event]:
         """Learn rows in the model's learner or in a new one that replaces it; returns its events."""
         learner = self._learner if new is None else new
-        parameters = self.metric, self.max_nodes
+        parameters = self._metric, self.max_nodes
         if parameters != learner.parameters:  # to validate them takes time, and samples may come one by one
             self._pass_on(parameters, learner)
-        self.__dict__.pop("labels_", None)
+        self.__dict__.pop("_labels", None)
+        self.__dict__.pop("_latest", None)
         if new is None and "_listeners" not in self.__dict__:  # the fast path of a stream
             learner.learn(X)
             return ()
@@ -235,7 +277,7 @@ class IncrementalClusterer(InspectionMixin, CallbackSupportMixin, ClusterMixin, 
             for part in reported(self, X) if first else (X,):
                 learner.learn(part)
             if first:
-                self.labels_ = learner.renumber(X)
+                self._labels = learner.renumber(X)
             return learner.events(n_seen) if "_listeners" in self.__dict__ else ()
 
     def _notify(self, events: Sequence[Event]) -> None:
@@ -245,11 +287,15 @@ class IncrementalClusterer(InspectionMixin, CallbackSupportMixin, ClusterMixin, 
 
     # Parameters
 
+    @property
+    def _metric(self) -> str:
+        return getattr(self, "metric", "euclidean")
+
     def _chosen_variant(self) -> Variant:
         """The variant of the algorithm that the parameters choose."""
         for name, legal in self._choices.items():
             _check_choice(name, getattr(self, name), legal)
-        variant = self._variant._replace(capped=self.metric == "capped")
+        variant = self._variant._replace(capped=self._metric == "capped")
         if self.max_nodes is None:
             return variant
         if not isinstance(self.max_nodes, Integral) or self.max_nodes < SEED_NODES:
@@ -263,7 +309,7 @@ class IncrementalClusterer(InspectionMixin, CallbackSupportMixin, ClusterMixin, 
         variant = self._chosen_variant()
         if learner.variant.capped != variant.capped:
             raise ValueError(
-                f"The model was learnt in another metric than {self.metric!r}, which cannot change; "
+                f"The model was learnt in another metric than {self._metric!r}, which cannot change; "
                 "set the metric back, or call fit to start anew."
             )
         with learner.lock:
@@ -272,7 +318,8 @@ class IncrementalClusterer(InspectionMixin, CallbackSupportMixin, ClusterMixin, 
     # What scikit-learn calls
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in super().__getstate__().items() if name != "_listeners"}
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name not in ("_listeners", "_latest")}
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_learner" in self.__dict__ and self._learner.has_learnt()

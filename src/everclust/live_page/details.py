@@ -19,15 +19,15 @@ def cluster_details(capture: Capture, names: list[str], cluster: int) -> dict[st
     members = now.candidates.node[now.node_labels[now.candidates.node] == cluster]
     if not len(members):
         return None
-    usage = now.usage[members]
-    mean = usage @ now.prototypes[members] / usage.sum()
+    wins = now.wins[members]
+    mean = wins @ now.prototypes[members] / wins.sum()
     differs = cluster_profile(now, names).loc[cluster].to_numpy()
     order = np.argsort(-np.abs(differs), kind="stable")[:MAX_FEATURES].tolist()
-    spread = np.sqrt(usage @ ((now.prototypes[members] - mean) ** 2 @ now.feature_weights) / usage.sum())
+    spread = np.sqrt(wins @ ((now.prototypes[members] - mean) ** 2 @ now.feature_weights) / wins.sum())
     return {
         "id": cluster,
-        "size": int(usage.sum()),
-        "share": float(usage.sum() / now.usage[now.candidates.node].sum()),
+        "size": int(wins.sum()),
+        "share": float(wins.sum() / now.wins[now.candidates.node].sum()),
         "nodes": len(members),
         "since": int(now.since[members[0]]),
         "last": int(now.last_won[members].max()),

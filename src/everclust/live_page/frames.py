@@ -112,7 +112,7 @@ def cluster_table(now: Snapshot) -> list[list[int]]:
     """Id, size, nodes, first and last sample of each cluster, the largest first."""
     node = now.candidates.node
     ids, first, group = np.unique(now.node_labels[node], return_index=True, return_inverse=True)
-    size = np.bincount(group, now.usage[node]).astype(np.int64)
+    size = np.bincount(group, now.wins[node]).astype(np.int64)
     latest = np.zeros(len(ids), np.int64)
     np.maximum.at(latest, group, now.last_won[node])
     columns = [ids, size, np.bincount(group), now.since[node[first]], latest]

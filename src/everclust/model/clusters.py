@@ -59,7 +59,7 @@ def read_communities(state: State) -> CommunityReadOut:
     nodes = base_nodes(state)
     links = links_of(state, nodes)
     group = base_labels(state, nodes, links)
-    before, usage = state.node["community"][nodes], state.node["usage"][nodes]
+    before, wins = state.node["community"][nodes], state.node["wins"][nodes]
     return CommunityReadOut(
-        nodes, links, group, match_ids(before, group, usage, scalar(state, "next_community"))
+        nodes, links, group, match_ids(before, group, wins, scalar(state, "next_community"))
     )

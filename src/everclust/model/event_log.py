@@ -53,17 +53,17 @@ class EventLog:
             for name in ("cluster", "part"):
                 records[name] = new_id[records[name]]
 
-    def export(self, name: str, n_features: int) -> Arrays:
-        """The log as plain arrays `name` and `name`_centre."""
+    def export(self, n_features: int) -> Arrays:
+        """The log as plain arrays."""
         records, centres = self._whole() or (np.empty(0, EVENT), np.empty((0, n_features)))
-        return {name: records.view(np.int64).reshape(-1, N_COLUMNS).copy(), f"{name}_centre": centres}
+        return {"event": records.view(np.int64).reshape(-1, N_COLUMNS).copy(), "event_centre": centres}
 
-    def restore(self, name: str, arrays: Arrays) -> None:
+    def restore(self, arrays: Arrays) -> None:
         """Add what `export` wrote."""
-        records = np.zeros(len(arrays[name]), EVENT)
-        for column, field in zip(arrays[name].T, EVENT.names or (), strict=True):
+        records = np.zeros(len(arrays["event"]), EVENT)
+        for column, field in zip(arrays["event"].T, EVENT.names or (), strict=True):
             records[field] = column
-        self.add(records, arrays[f"{name}_centre"])
+        self.add(records, arrays["event_centre"])
 
     def _whole(self) -> Chunk | None:
         """All records in one chunk, which replaces the others; None when there are none."""

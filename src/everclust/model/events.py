@@ -20,10 +20,10 @@ class Event(NamedTuple):
     before, after : tuple of int
         Ids of the clusters before and after. The one that keeps its id comes first.
     sizes : tuple of int
-        Usage of the parts of a split, of the clusters before a merger (the one that keeps its id first), or
-        of the cluster that is born or gone.
+        Numbers of samples: of the parts of a split, of the clusters before a merger (the one that keeps its
+        id first), or of the cluster that is born or gone.
     centre : tuple of float
-        Usage-weighted mean of the nodes of the cluster that keeps its id, is born or gone.
+        Mean of the samples of the cluster that keeps its id, is born or gone.
 
     Examples
     --------

@@ -14,7 +14,7 @@ from ..core.serialise import Arrays, examine
 from ..core.spread import SCALE_FLOOR
 from ..core.state import State
 from ..version import __version__
-from .clusters import COMPONENTS
+from .clusters import COMPONENTS, HANDOVER
 from .event_log import N_COLUMNS
 from .rows import LARGEST
 
@@ -89,10 +89,9 @@ def checked_state(scalars: Mapping[str, Any], arrays: Arrays, clusters: str) -> 
     _check_scalars(scalars)
     state = examine(scalars, arrays)
     n_features = arrays["prototype"].shape[1]
-    if clusters == COMPONENTS:
-        _check_events("event", scalars["next_cluster"], scalars["n_seen"], n_features, arrays)
-    else:
-        _check_events("community_event", scalars["next_community"], scalars["n_seen"], n_features, arrays)
+    next_id = scalars["next_cluster" if clusters == COMPONENTS else "next_community"]
+    _check_events(next_id, scalars["n_seen"], n_features, arrays)
+    if clusters == HANDOVER:
         _check_communities(scalars, n_features, arrays)
     _check_ranges(scalars["n_seen"], arrays)
     return state
@@ -109,17 +108,17 @@ def _check_scalars(scalars: Mapping[str, Any]) -> None:
         raise ValueError(f"invalid scalar {_listed(wrong)}")
 
 
-def _check_events(name: str, next_id: int, n_seen: int, n_features: int, arrays: Arrays) -> None:
-    records, centres = arrays[name], arrays[f"{name}_centre"]
+def _check_events(next_id: int, n_seen: int, n_features: int, arrays: Arrays) -> None:
+    records, centres = arrays["event"], arrays["event_centre"]
     if records.shape != (len(records), N_COLUMNS) or records.dtype.kind != "i":
-        raise ValueError(f"wrong shape or dtype of array {name!r}: {records.shape}, {records.dtype}")
+        raise ValueError(f"wrong shape or dtype of array 'event': {records.shape}, {records.dtype}")
     if centres.shape != (len(centres), n_features) or centres.dtype.kind != "f":
-        raise ValueError(f"wrong shape or dtype of array '{name}_centre': {centres.shape}, {centres.dtype}")
+        raise ValueError(f"wrong shape or dtype of array 'event_centre': {centres.shape}, {centres.dtype}")
     if not np.isfinite(centres).all():
-        raise ValueError(f"non-finite value in array '{name}_centre'")
+        raise ValueError("non-finite value in array 'event_centre'")
     highest = np.array([n_seen, BORN, next_id - 1, next_id - 1, MOST_SAMPLES, len(centres) - 1])
     if (records < 0).any() or (records > highest).any():
-        raise ValueError(f"unknown sample, kind, cluster or centre in array {name!r}")
+        raise ValueError("unknown sample, kind, cluster or centre in array 'event'")
 
 
 def _check_communities(scalars: Mapping[str, Any], n_features: int, arrays: Arrays) -> None:
@@ -140,7 +139,7 @@ def _check_communities(scalars: Mapping[str, Any], n_features: int, arrays: Arra
 
 def _check_ranges(n_seen: int, arrays: Arrays) -> None:
     """Numbers that no stream leads to, or with which arithmetic would overflow."""
-    uses = {name: arrays[name] for name in ("usage", "activity")}
+    uses = {name: arrays[name] for name in ("usage", "wins", "activity")}
     uses |= {name: arrays[name][:, 2] for name in ("evidence", "handover")}
     wrong = [name for name in ("prototype", "window", "mean") if (abs(arrays[name]) > LARGEST).any()]
     wrong += [name for name, n_times in uses.items() if n_times.sum(dtype=float) > 4 * n_seen]

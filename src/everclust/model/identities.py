@@ -1,6 +1,6 @@
 """Permanent ids of clusters, and their events: one object for each kind of cluster, with the same methods.
 
-An id never changes its meaning and is never used again. When clusters merge, the one with the larger usage
+An id never changes its meaning and is never used again. When clusters merge, the one with more samples
 keeps its id; when a cluster splits, its largest part does. `fit` alone numbers the clusters anew.
 """
 
@@ -63,17 +63,17 @@ class ComponentIds:
 
     def export(self, n_features: int) -> Arrays:
         """What the state does not hold, as plain arrays."""
-        return self.log.export("event", n_features)
+        return self.log.export(n_features)
 
     def restore(self, arrays: Arrays) -> None:
         """Take over what `export` wrote."""
-        self.log.restore("event", arrays)
+        self.log.restore(arrays)
 
 
 class CommunityIds:
     """Ids of hand-over clusters, updated every 1,000 samples.
 
-    A new cluster inherits the id of the cluster with which it shares the most usage. Between updates, the
+    A new cluster inherits the id of the cluster with which it shares the most samples. Between updates, the
     present clusters are matched with the latest ids, and the ids of those that are new are provisional.
     """
 
@@ -101,11 +101,11 @@ class CommunityIds:
         _empty_buffer(state)
 
     def _described(self, state: State, found: CommunityReadOut) -> dict[int, Community]:
-        usage, position = state.node["usage"][found.nodes], state.prototype[found.nodes]
+        wins, position = state.node["wins"][found.nodes], state.prototype[found.nodes]
         ids, n_seen = found.ids, scalar(state, "n_seen")
         communities = {}
         for c in np.unique(ids).tolist():
-            weight = usage * (ids == c)
+            weight = wins * (ids == c)
             since = self._since(c, n_seen)
             communities[c] = Community(int(weight.sum()), weight @ position / weight.sum(), since)
         return communities
@@ -140,14 +140,14 @@ class CommunityIds:
         """What the state does not hold, as plain arrays."""
         table = [(c, community.size, community.since) for c, community in self.communities.items()]
         centres: list[Any] = [community.centre for community in self.communities.values()]
-        return self.log.export("community_event", n_features) | {
+        return self.log.export(n_features) | {
             "community_list": np.array(table, np.int64).reshape(-1, 3),
             "community_centre": np.array(centres, float).reshape(-1, n_features),
         }
 
     def restore(self, arrays: Arrays) -> None:
         """Take over what `export` wrote."""
-        self.log.restore("community_event", arrays)
+        self.log.restore(arrays)
         rows = zip(arrays["community_list"].tolist(), arrays["community_centre"], strict=True)
         self.communities = {c: Community(size, centre, since) for (c, size, since), centre in rows}
 

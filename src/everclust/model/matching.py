@@ -1,4 +1,4 @@
-"""Matching of hand-over clusters before and after, by overlap of usage, as in cluster tracking (MONIC)."""
+"""Matching of hand-over clusters before and after, by overlap of samples, as in cluster tracking (MONIC)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..core.layout import NO_CLUSTER
 class Community(NamedTuple):
     """A hand-over cluster at the latest update of ids."""
 
-    size: int  # usage of its nodes
+    size: int  # wins of its nodes
     centre: np.ndarray
     since: int  # sample of the update at which it appeared
 
@@ -25,14 +25,14 @@ class Matching(NamedTuple):
     group_ids: np.ndarray
     next_id: int
     ids: np.ndarray  # of the clusters before
-    shared: np.ndarray  # usage that each of these clusters has in common with each group
+    shared: np.ndarray  # wins that each of these clusters has in common with each group
     children: list[list[int]]  # groups that come mainly from each of them, the one that keeps the id first
 
 
-def match_ids(old: np.ndarray, group: np.ndarray, usage: np.ndarray, next_id: int) -> Matching:
+def match_ids(old: np.ndarray, group: np.ndarray, wins: np.ndarray, next_id: int) -> Matching:
     """Match groups of nodes with the clusters that the nodes were in before.
 
-    The parent of a group is the cluster with which it shares the most usage. Of the children of a
+    The parent of a group is the cluster with which it shares the most wins. Of the children of a
     cluster, the one that shares the most with it inherits its id; the others get new ids.
 
     Parameters
@@ -41,7 +41,8 @@ def match_ids(old: np.ndarray, group: np.ndarray, usage: np.ndarray, next_id: in
         Id of every node's cluster before, or NO_CLUSTER.
     group : ndarray of shape (n_nodes,)
         Number of its group now, from 0.
-    usage : ndarray of shape (n_nodes,)
+    wins : ndarray of shape (n_nodes,)
+        Samples that each node won.
     next_id : int
         The next unused id.
 
@@ -53,7 +54,7 @@ def match_ids(old: np.ndarray, group: np.ndarray, usage: np.ndarray, next_id: in
     known = old != NO_CLUSTER
     ids, place = np.unique(old[known], return_inverse=True)
     shared = np.zeros((len(ids), n_groups), np.int64)
-    np.add.at(shared, (place, group[known]), usage[known])
+    np.add.at(shared, (place, group[known]), wins[known])
     group_ids = np.full(n_groups, NO_CLUSTER)
     children: list[list[int]] = [[] for _ in ids]
     for r in np.lexsort((np.arange(n_groups), -shared.max(axis=0, initial=0))).tolist():
@@ -89,7 +90,7 @@ def changes(
 
 
 def _merged(matching: Matching) -> dict[int, list[tuple[int, int]]]:
-    """By the id that remains, the ids and usage of the clusters that merged, the remaining one first."""
+    """By the id that remains, the ids and wins of the clusters that merged, the remaining one first."""
     merged: dict[int, list[tuple[int, int]]] = {}
     for i, children in enumerate(matching.children):
         if not children:  # its nodes are in groups whose parents are other clusters

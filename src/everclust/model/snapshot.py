@@ -22,8 +22,9 @@ class Snapshot(NamedTuple):
         Weight of each feature in squared distances.
     prototypes : ndarray of shape (n_nodes, n_features)
         Positions of the nodes, in order of creation.
-    scales, usage, active : ndarray of shape (n_nodes,)
-        Distance scale of each node, how often it was moved, whether it is active.
+    scales, usage, wins, active : ndarray of shape (n_nodes,)
+        Distance scale of each node, how often it was moved, how many samples it was the nearest node of,
+        whether it is active.
     edges : ndarray of shape (m, 2)
         Pairs of nodes joined by an edge.
     last_won : ndarray of shape (n_nodes,)
@@ -51,6 +52,7 @@ class Snapshot(NamedTuple):
     prototypes: np.ndarray
     scales: np.ndarray
     usage: np.ndarray
+    wins: np.ndarray
     active: np.ndarray
     edges: np.ndarray
     last_won: np.ndarray
@@ -77,6 +79,7 @@ def take_snapshot(state: State, clusters: Clusters) -> Snapshot:
         prototypes=state.prototype[: scalars.n_nodes].copy(),
         scales=nodes["scale"].copy(),
         usage=nodes["usage"].copy(),
+        wins=nodes["wins"].copy(),
         active=nodes["active"].copy(),
         edges=edges(state),
         last_won=nodes["last_won"].copy(),

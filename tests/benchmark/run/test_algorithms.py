@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from everclust import IDAT
+from everclust import IDAT, EverClust
 from everclust.benchmark.report.published import published
 from everclust.benchmark.run.plan import algorithms_named
 from everclust.benchmark.run.registry import ALGORITHMS, Algorithm, algorithm_called, register
@@ -27,11 +27,11 @@ def test_idat_and_its_variants_are_there():
     assert all(ALGORITHMS[name].incremental and not ALGORITHMS[name].space for name in ["idat", *VARIANTS])
 
 
-def test_extensions_are_hand_over_clusters_with_either_metric():
+def test_everclust_is_there_with_either_metric():
     models = {algorithm.name: algorithm.make({}, 1) for algorithm in algorithms_named(["extensions"])}
-    assert {name: (model.clusters, model.metric) for name, model in models.items()} == {
-        "idat-handover": ("handover", "euclidean"),
-        "idat-handover-capped": ("handover", "capped"),
+    assert {name: (type(model), model.metric) for name, model in models.items()} == {
+        "everclust": (EverClust, "capped"),
+        "everclust-euclidean": (EverClust, "euclidean"),
     }
     assert set(models) < {algorithm.name for algorithm in algorithms_named(["all"])}
 

@@ -25,8 +25,8 @@ CLEAR = 0.05  # smallest difference in ARI or AMI that counts as a win or loss
 
 def extensions(outcomes: Outcomes) -> Section:
     words = (
-        "EverClust groups the same kind of nodes by hand-overs, and its capped metric limits the weight of each "
-        "feature to the median weight. Neither is in the paper. "
+        "EverClust groups the same kind of nodes by hand-overs, and its capped metric limits the weight of "
+        "each feature to the median weight. Neither is in the paper. "
         "Differences are between the means over the runs on each data set; ± is their standard error over "
         "data sets, and p is that of Wilcoxon's signed-rank test. A win or loss is a difference of more than "
         f"{CLEAR}."
