@@ -1,18 +1,19 @@
 """Lower bounds for the distances of many rows to all candidates: the filter of filter and refine.
 
-A coarse float32 copy of the candidates, centred and measured in a unit in which their coordinates are below 1,
-gives bounds at one multiplication per number, in tiles of four rows and 32 candidates whose sums stay in
-registers. Rows whose answer the bounds decide need nothing else; `readout.py` measures the others exactly.
+A coarse float32 copy of the candidates, centred and measured in a unit in which their coordinates are below
+1, gives bounds at one multiplication per number, in tiles of four rows and 32 candidates whose sums stay in
+registers. Most rows need nothing else; only candidates that the bounds cannot rule out are measured exactly,
+with the bits of `readout.assign`.
 
 Let x and y be a row and a candidate in these coordinates and s = (least σ/σ)², at most 1. The bound is
 
     L = s·((½ − E)·(‖x‖² + ‖y‖²) − x·y) − TINY,   E = 2⁻²³·(d + 8).
 
-Half of the true s·d² is s·(‖x‖²/2 + ‖y‖²/2 − x·y). float32 rounds each number by 2⁻²⁴ of it, which moves x and
-y and so changes s·d²/2 by no more than 2·2⁻²⁴·s·(‖x‖² + ‖y‖²), and a sum of d + 2 terms, whose absolute values
-add up to s·(‖x‖² + ‖y‖²), by (d + 4)·2⁻²⁴ of that: together less than half of E·s·(‖x‖² + ‖y‖²). The other half
-is far more than the rounding of the exact distances in float64, (d + 6)·2⁻⁵² of s·d². So L is below s·d²/2, and
-never by more than `slack`. TINY is more than all that underflows.
+Half of the true s·d² is s·(‖x‖²/2 + ‖y‖²/2 − x·y). float32 rounds each number by 2⁻²⁴ of it, which moves x
+and y and so changes s·d²/2 by no more than 2·2⁻²⁴·s·(‖x‖² + ‖y‖²), and a sum of d + 2 terms, whose absolute
+values add up to s·(‖x‖² + ‖y‖²), by (d + 4)·2⁻²⁴ of that: together less than half of E·s·(‖x‖² + ‖y‖²). The
+other half is far more than the rounding of the exact distances in float64, (d + 6)·2⁻⁵² of s·d². So L is
+below s·d²/2, and never by more than `slack`. TINY is more than all that underflows.
 """
 
 import math
@@ -20,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..jit.blocks import LANES, aligned, new_blocks
+from ..jit.blocks import LANES, aligned, copy_blocks, new_blocks
 from ..jit.compile import FUSED, jit, jit_allocating, kernel
 from ..jit.simd import WIDTH, load, lower, lowest, splat, store
 from .readout import ReadOut, measure_vector
@@ -59,11 +60,14 @@ def coarse_copy(read_out: ReadOut) -> Coarse:
     """Copy the candidates of a read-out."""
     n, d = len(read_out.node), read_out.blocks.shape[1]
     is_candidate = (np.arange(len(read_out.scale)) < n).reshape(-1, LANES)
-    y = np.where(is_candidate[:, None], read_out.blocks, 0.0)
+    y = copy_blocks(read_out.blocks)
+    y[-1, :, is_candidate[-1].sum() :] = 0.0
     centre = y.sum(axis=(0, 2)) / n
     root = np.sqrt(read_out.weight) if len(read_out.weight) else np.ones(d)
-    y = (y - centre[:, None]) * (root[:, None] * is_candidate[:, None])
-    unit = 2.0 ** min(-math.frexp(np.abs(y).max())[1], UNIT_LIMIT)  # a power of two rounds nothing
+    y -= centre[:, None]
+    y *= root[:, None]
+    y[-1, :, is_candidate[-1].sum() :] = 0.0
+    unit = 2.0 ** min(-math.frexp(max(y.max(), -y.min()))[1], UNIT_LIMIT)  # a power of two rounds nothing
     y *= unit
     norm = np.einsum("bjl,bjl->bl", y, y)
     s = ((read_out.scale[:n].min() / read_out.scale) ** 2).reshape(-1, LANES)
@@ -187,7 +191,7 @@ def nearest_limit(coarse, bounds, r):
 
 @jit
 def count_within(bound, n_lanes, limit):
-    """(number of candidates whose bound is within the limit, sum of their places: the place of a single one)."""
+    """(number of candidates within the limit, sum of their places, which is the place of a single one)."""
     n, total = 0, 0
     for k in range(n_lanes):
         within = bound[k] <= limit

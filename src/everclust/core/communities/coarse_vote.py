@@ -4,13 +4,15 @@ Let L be the bounds of a row (`coarse.py`), e their slack and ρ the k-th least 
 squared distance is between ρ and ρ + e, so only nodes with L ≤ ρ + e can be among the k nearest.
 
 - If all of them are of one cluster, that is the answer.
-- Else they vote with h·(√(ρ/L) − 1), or 0 where that is negative, as it is for nodes beyond the k nearest. The
-  true weights differ by no more than √(ρ/L)·e/min L, and those in float32 by 10⁻⁶·√(ρ/L). A cluster that is
-  ahead by more than the sum of these over all voters is the answer.
+- Else they vote with h·(√(ρ/L) − 1), or 0 where that is negative, as it is for nodes beyond the k nearest.
+  The true weights differ by no more than √(ρ/L)·e/min L, and those in float32 by 10⁻⁶·√(ρ/L). A cluster that
+  is ahead by more than the sum of these over all voters is the answer.
+- L counts as 8·e where it is less. That lowers the weight of such a node, so a cluster that wins nevertheless
+  is still the answer, if no such node is of another one: a row that is at a node goes with it.
 - Else the row is measured exactly.
 
-ρ is bounded first: the k-th least of the minima over every 32nd candidate is not less. Sixteen rows at a time,
-each in a lane of its own, are sorted by a network of comparisons, which has no branches to mispredict.
+ρ is bounded first: the k-th least of the minima over every 32nd candidate is not less. Sixteen rows at a
+time, each in a lane of its own, are sorted by a network of comparisons, which has no branches to mispredict.
 """
 
 from typing import NamedTuple
@@ -40,6 +42,7 @@ ABREAST = N_ROWS  # in the lanes of a vector of float32
 N_VOTERS = TILE_LANES  # of a row; it is measured exactly when there are more
 UNDECIDED = -1
 NOBODY = np.float32(np.inf)
+FLAGS = 8  # in a word
 FLOOR = 8.0  # times e
 FLOAT32 = 1e-6  # relative error of √(ρ/L) in float32, 4·2⁻²⁴ and more
 
@@ -50,12 +53,14 @@ def sorting_network(n: int) -> np.ndarray:
     while p < n:
         q = p
         while q:
-            for a in range(q % p, n - q):
-                if (a - q % p) % (2 * q) < q and a // (2 * p) == (a + q) // (2 * p):
-                    pairs.append((a, a + q))
+            pairs += [(a, a + q) for a in range(q % p, n - q) if _is_compared(a, p, q)]
             q //= 2
         p *= 2
     return np.array(pairs)
+
+
+def _is_compared(a: int, p: int, q: int) -> bool:
+    return (a - q % p) % (2 * q) < q and a // (2 * p) == (a + q) // (2 * p)
 
 
 NETWORK = sorting_network(N_VOTERS)
@@ -68,6 +73,9 @@ class Poll(NamedTuple):
     table: np.ndarray  # numbers to sort, column by column
     voter: np.ndarray  # voter[r]: the voters of row r
     n_voters: np.ndarray  # 0 for rows that need no vote
+    flag: np.ndarray  # of every candidate: whether it is within the limit
+    word: np.ndarray  # the same memory, eight flags at a time
+    busy: np.ndarray  # words that are not 0
     within: np.ndarray  # candidates within the limit
     minima: np.ndarray  # of one row
     limit: np.ndarray  # of every row: the largest bound of its neighbours
@@ -79,12 +87,16 @@ class Poll(NamedTuple):
 @jit_allocating
 def new_poll(n_candidates, k):
     """Room for polls of the k nearest of so many candidates."""
+    flag = np.zeros((n_candidates + FLAGS - 1) // FLAGS * FLAGS, np.uint8)
     return Poll(
         aligned(N_VOTERS * ABREAST, np.float32).reshape((N_VOTERS, ABREAST)),
         aligned(N_VOTERS * ABREAST, np.float32).reshape((N_VOTERS, ABREAST)),
         np.empty((ABREAST, N_VOTERS), np.int64),
         np.empty(ABREAST, np.int64),
-        np.empty(n_candidates + 1, np.int64),
+        flag,
+        flag.view(np.uint64),
+        np.empty(flag.shape[0] + 1, np.int64),
+        np.empty(flag.shape[0] + 1, np.int64),
         aligned(N_VOTERS, np.float32),
         np.empty(ABREAST, np.float32),
         aligned(ABREAST, np.float32),
@@ -116,12 +128,19 @@ def put_minima(bound, n_lanes, poll, r):  # INOUT poll.table, poll.minima
 
 
 @jit
-def find_within(bound, limit, within):  # INOUT within
+def find_within(bound, limit, poll):  # INOUT poll.within, poll.flag, poll.busy
     """List the candidates whose bound is within the limit; returns their number."""
-    n = 0
-    for k in range(within.shape[0] - 1):
-        within[n] = k
-        n += bound[k] <= limit
+    flag, word, busy, within = poll.flag, poll.word, poll.busy, poll.within
+    n_busy = n = 0
+    for k in range(flag.shape[0]):
+        flag[k] = bound[k] <= limit
+    for w in range(word.shape[0]):
+        busy[n_busy] = w
+        n_busy += word[w] != 0
+    for b in range(n_busy):
+        for k in range(busy[b] * FLAGS, busy[b] * FLAGS + FLAGS):
+            within[n] = k
+            n += int(flag[k])
     return n
 
 
@@ -190,7 +209,7 @@ def leader(poll, r, cluster, margin):
 
 @jit
 def is_at_another(poll, r, bound, cluster, chosen):
-    """Whether row r may be at a voter of a cluster that was not chosen: the nearer it is, the more it weighs."""
+    """Whether row r may be at a voter of a cluster that was not chosen."""
     voter = poll.voter[r]
     for k in range(poll.n_voters[r]):
         if bound[voter[k]] <= poll.floor[r] and cluster[voter[k]] != chosen:
@@ -235,7 +254,7 @@ def find_voters(bounds, voters, poll, label):  # INOUT poll, label
     for r in range(label.shape[0]):
         label[r], poll.n_voters[r] = UNDECIDED, 0
         if poll.limit[r] < EVERYTHING:
-            n = find_within(bounds.bound[r], poll.limit[r], poll.within)
+            n = find_within(bounds.bound[r], poll.limit[r], poll)
             if are_united(voters.cluster, poll.within, n):
                 label[r] = voters.cluster[poll.within[0]]
             elif n <= N_VOTERS:
