@@ -41,7 +41,7 @@ from .voting import Voters, choose, insert_neighbour, n_neighbours, new_neighbou
 ABREAST = N_ROWS  # in the lanes of a vector of float32
 N_VOTERS = TILE_LANES  # of a row; it is measured exactly when there are more
 UNDECIDED = -1
-NOBODY = np.float32(np.inf)
+NOBODY = np.float32(1e38)  # more than any bound, and finite: NumPy warns of ∞/∞
 FLAGS = 8  # in a word
 FLOOR = 8.0  # times e
 FLOAT32 = 1e-6  # relative error of √(ρ/L) in float32, 4·2⁻²⁴ and more
@@ -69,7 +69,7 @@ NETWORK = sorting_network(N_VOTERS)
 class Poll(NamedTuple):
     """Working memory: the voters of sixteen rows. Row r is in column r of the tables."""
 
-    bound: np.ndarray  # L of the voters, infinite where there are fewer
+    bound: np.ndarray  # L of the voters, then √(ρ/L)
     table: np.ndarray  # numbers to sort, column by column
     voter: np.ndarray  # voter[r]: the voters of row r
     n_voters: np.ndarray  # 0 for rows that need no vote
