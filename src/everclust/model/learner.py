@@ -103,9 +103,9 @@ class Learner:
             self._snapshot = None
             before = self.snapshot()
             found = labels(before, X)
-            self.ids.rename(self.state, _found_first(before, found))
+            new_id = self.ids.rename(self.state, _found_first(before, found))
             self._snapshot = None
-            return _renamed(found, before.node_labels, self.snapshot().node_labels)
+            return new_id[found]
 
     def events(self, since: int) -> list[Event]:
         """Events after sample `since`."""
@@ -162,9 +162,3 @@ def _found_first(snapshot: Snapshot, found: np.ndarray) -> np.ndarray:
     is_found = np.isin(ids, found)
     order = np.concatenate([ids[is_found], ids[~is_found]])
     return order[np.sort(np.unique(order, return_index=True)[1])]
-
-
-def _renamed(found: np.ndarray, before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """The labels `found`, after the labels of the nodes have changed from `before` to `after`."""
-    ids, node = np.unique(before, return_index=True)
-    return after[node[np.searchsorted(ids, found)]]

@@ -7,41 +7,62 @@ from typing import Any
 
 import numpy as np
 
-from ..core.communities.voting import predict_by_vote
+from ..core.coarse import Coarse, assign_coarsely, coarse_copy
+from ..core.communities.coarse_vote import predict_by_coarse_vote
+from ..core.communities.voting import Voters, predict_by_vote
 from ..core.readout import assign
 from .clusters import HANDOVER
 from .rows import CHUNK_CELLS, as_kernel_rows
 from .snapshot import Snapshot
 
 PARALLEL_WORK = 2**24  # samples × candidates × features from which starting threads pays off
+FEW_ROWS = 400  # measured exactly in less time than it takes to copy the candidates
+N_CHUNKS = 4  # per worker, so that one on a slow core gets fewer
+_NOT_MEASURED = np.empty(0)
 
 
 def labels(snapshot: Snapshot, X: np.ndarray) -> np.ndarray:
     """Cluster of every row: that of its nearest node, or, for hand-over clusters, the vote of the nearest."""
+    coarse = _coarse_copy(snapshot, X)
+    ids = snapshot.node_labels[snapshot.candidates.node]
 
-    def label(rows: np.ndarray) -> np.ndarray:
-        if len(snapshot.vote_weights):
-            ids = snapshot.node_labels[snapshot.candidates.node]
+    def vote(rows: np.ndarray) -> np.ndarray:
+        if coarse is None:
             return predict_by_vote(snapshot.candidates, ids, snapshot.vote_weights, rows)
-        return snapshot.node_labels[_nearest(snapshot, rows)[0]]
+        return predict_by_coarse_vote(snapshot.candidates, coarse, Voters(ids, snapshot.vote_weights), rows)
 
-    return _in_chunks(snapshot, X, np.int64, label)
+    def follow(rows: np.ndarray) -> np.ndarray:
+        return snapshot.node_labels[_nearest(snapshot, coarse, rows, is_measured=False)[0]]
+
+    return _in_chunks(snapshot, X, np.int64, vote if len(snapshot.vote_weights) else follow)
 
 
 def similarities(snapshot: Snapshot, X: np.ndarray) -> np.ndarray:
     """Similarity 1 / (1 + d/σ) of every row to its nearest node."""
+    coarse = _coarse_copy(snapshot, X)
 
     def similarity(rows: np.ndarray) -> np.ndarray:
-        node, distance = _nearest(snapshot, rows)
+        node, distance = _nearest(snapshot, coarse, rows, is_measured=True)
         return 1.0 / (1.0 + (distance / snapshot.scales[node] if snapshot.clusters == HANDOVER else distance))
 
     return _in_chunks(snapshot, X, np.float64, similarity)
 
 
-def _nearest(snapshot: Snapshot, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Nearest node of every row, and its distance: d/σ, or plain d for hand-over clusters."""
-    node, distance = np.empty(len(rows), np.int64), np.empty(len(rows))
-    assign(snapshot.candidates, rows, node, distance)
+def _coarse_copy(snapshot: Snapshot, X: np.ndarray) -> Coarse | None:
+    """A coarse copy of the candidates, if there are enough rows to make up for it."""
+    return coarse_copy(snapshot.candidates) if len(X) > FEW_ROWS else None
+
+
+def _nearest(
+    snapshot: Snapshot, coarse: Coarse | None, rows: np.ndarray, *, is_measured: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Nearest node of every row, and, if measured, its distance: d/σ, or plain d for hand-over clusters."""
+    node = np.empty(len(rows), np.int64)
+    distance = np.empty(len(rows)) if is_measured or coarse is None else _NOT_MEASURED
+    if coarse is None:
+        assign(snapshot.candidates, rows, node, distance)
+    else:
+        assign_coarsely(snapshot.candidates, coarse, rows, node, distance)
     return node, distance
 
 
@@ -75,6 +96,7 @@ def _n_cores() -> int:
 
 
 def _chunks(n_rows: int, n_features: int, n_workers: int) -> Iterator[slice]:
-    """Slices of at most CHUNK_CELLS values, and at least one for each worker."""
-    step = max(1, min(CHUNK_CELLS // n_features, -(-n_rows // n_workers)))
+    """Slices of at most CHUNK_CELLS values, and several for each of several workers."""
+    n_chunks = n_workers * N_CHUNKS if n_workers > 1 else 1
+    step = max(1, min(CHUNK_CELLS // n_features, -(-n_rows // n_chunks)))
     return (slice(start, start + step) for start in range(0, n_rows, step))
