@@ -46,7 +46,9 @@ def warm_up(X: np.ndarray) -> None:
     print(f"{time.perf_counter() - start:.1f} s\n")
 
 
-def learn_class_by_class(X: np.ndarray, y: np.ndarray, classes: np.ndarray, parts: list[np.ndarray]) -> EverClust:
+def learn_class_by_class(
+    X: np.ndarray, y: np.ndarray, classes: np.ndarray, parts: list[np.ndarray]
+) -> EverClust:
     """Learn one digit after the other; the model sees each image once and no class labels."""
     print(f"{len(X)} images of {X.shape[1]} pixels, one digit after the other, each image once\n")
     print("new digit   samples   nodes   active   clusters    ARI    AMI   over all digits so far")
