@@ -113,7 +113,8 @@ def test_rows_without_validation_are_learnt_and_predicted_alike(algorithm):
         rows = DIGITS[start : start + 100]
         model.partial_fit(rows)
         assert trusting._learn_rows(rows) is None
-    assert everything(trusting) == everything(model)
+    assert learnt(trusting) == learnt(model)
+    assert not hasattr(trusting, "labels_")
     assert np.array_equal(trusting._predict_rows(DIGITS), model.predict(DIGITS))
 
 
