@@ -79,7 +79,7 @@ def similarities(known: Known, X: np.ndarray) -> np.ndarray:
 
 
 def are_novel(known: Known, X: np.ndarray) -> np.ndarray:
-    """Whether every row, if it were learnt next, would found a node: it does not resonate with its nearest."""
+    """Whether each row, learnt next, would found a node: it does not resonate with its nearest one."""
 
     def is_novel(rows: np.ndarray) -> np.ndarray:
         if len(known.usage) < SEED_NODES:
