@@ -2,8 +2,8 @@
 
 Stream: Shuttle in stored order and in three shuffles; every block of rows is scored, then learnt. The
 majority class is normal, all others are anomalies; class "High" (15 % of the rows) is in the stream or left
-out, a common variant. Unseen classes: a model learns four fifths of all classes but one in
-random order; the other fifth is held against the class that it never saw. docs/novelty.md has the results.
+out, a common variant. Unseen classes: a model learns four fifths of all classes but one in random order; the
+other fifth is held against the class that it never saw. docs/novelty.md has the results.
 """
 
 import sys
