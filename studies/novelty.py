@@ -16,8 +16,8 @@ from sklearn.neighbors import LocalOutlierFactor
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.speed.data import data_set
-from everclust import IDAT
-from everclust.model.novelty import are_novel, similarities, take_known
+from everclust import IDAT, EverClust
+from everclust.model.novelty import are_novel, take_known
 
 BLOCK, REFIT = 100, 1000  # rows that are scored before they are learnt; after so many others are fitted anew
 LATEST = 5000  # rows that LocalOutlierFactor is fitted on: it keeps them all
@@ -42,17 +42,17 @@ CONFIRMED_ON = [
 Scores = Iterator[np.ndarray]
 
 
-def everclust() -> IDAT:
+def everclust() -> EverClust:
     """The estimator that is shown first; scores do not depend on its clusters."""
-    return IDAT(metric="capped")
+    return EverClust()
 
 
-def score(model: IDAT, X: np.ndarray) -> np.ndarray:
+def score(model: EverClust | IDAT, X: np.ndarray) -> np.ndarray:
     """Low means novel."""
-    return similarities(take_known(model._learner.state), X)
+    return model.score_samples(X)
 
 
-def score_then_learn(new: Callable[[], IDAT], X: np.ndarray) -> Scores:
+def score_then_learn(new: Callable[[], EverClust | IDAT], X: np.ndarray) -> Scores:
     """Scores of all blocks but the first."""
     model = new().partial_fit(X[:BLOCK])
     for start in range(BLOCK, len(X), BLOCK):

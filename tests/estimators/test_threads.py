@@ -211,8 +211,8 @@ def test_the_interpreter_is_free_meanwhile(method, monkeypatch, algorithm):
     """One long call into the kernels: with the GIL held, the other thread would have no turn at all."""
     monkeypatch.setattr("everclust.model.learner.CHUNK_WORK", 2**40)
     monkeypatch.setattr("everclust.model.learner.CHUNK_CELLS", 2**40)
-    monkeypatch.setattr("everclust.model.predict.CHUNK_CELLS", 2**40)
-    monkeypatch.setattr("everclust.model.predict._n_cores", lambda: 1)
+    monkeypatch.setattr("everclust.model.chunks.CHUNK_CELLS", 2**40)
+    monkeypatch.setattr("everclust.model.chunks._n_cores", lambda: 1)
     X = blobs(300_000)
     model = algorithm().partial_fit(X[:20_000])
     turns, seconds = progress_during(lambda: getattr(model, method)(X))

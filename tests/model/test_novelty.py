@@ -5,8 +5,8 @@ import pytest
 from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.metrics import roc_auc_score
 
-import everclust.model.predict
-from everclust import IDAT
+import everclust.model.chunks
+from everclust import IDAT, EverClust
 from everclust.core.learn import learn
 from everclust.core.state import copy, scalar
 from everclust.core.variants import PUBLISHED
@@ -45,7 +45,7 @@ def two_clouds(n_many=3000, n_few=60):
 @pytest.mark.parametrize("data", [IRIS, WINE, lattice(300)], ids=["iris", "wine", "lattice"])
 def test_rows_are_novel_exactly_if_learning_them_founds_a_node(data, n_first, metric):
     X = data[np.random.default_rng(0).permutation(len(data))]
-    state = IDAT(metric=metric).partial_fit(X[:n_first])._learner.state
+    state = EverClust(metric=metric).partial_fit(X[:n_first])._learner.state
     variant = PUBLISHED._replace(capped=metric == "capped")
     expected = [founds_a_node(state, variant, x) for x in X]
     assert are_novel(take_known(state), X).tolist() == expected
@@ -55,7 +55,7 @@ def test_rows_are_novel_exactly_if_learning_them_founds_a_node(data, n_first, me
 @pytest.mark.parametrize("data", [DIGITS, lattice(3000, seed=1)], ids=["digits", "lattice"])
 def test_along_a_stream_novel_rows_are_those_that_found_nodes(data, metric):
     X = data[np.random.default_rng(0).permutation(len(data))]
-    state = IDAT(metric=metric).partial_fit(X[:1])._learner.state
+    state = EverClust(metric=metric).partial_fit(X[:1])._learner.state
     variant, found, expected = PUBLISHED._replace(capped=metric == "capped"), [], []
     for x in X[1:, None]:
         found.append(bool(are_novel(take_known(state), x)[0]))
@@ -77,7 +77,7 @@ def test_a_bound_on_nodes_does_not_change_what_is_novel():
 @METRICS
 def test_scores_written_out(metric):
     """Nearest node by distance; a node is at least as far as it is remote."""
-    model = IDAT(metric=metric).fit(DIGITS[:1000])
+    model = EverClust(metric=metric).fit(DIGITS[:1000])
     nodes, weight, usage = model.prototypes_, model.feature_weights_, model.usage_
     between = np.sqrt(((nodes[:, None] - nodes) ** 2 * weight).sum(axis=2))
     reach = []
@@ -94,14 +94,14 @@ def test_scores_written_out(metric):
 
 
 def test_answers_do_not_depend_on_how_clusters_are_read_out():
-    components, handover = (IDAT(clusters=c).fit(DIGITS) for c in ("components", "handover"))
+    components, handover = IDAT().fit(DIGITS), EverClust(metric="euclidean").fit(DIGITS)
     assert np.array_equal(similarities(known(components), DIGITS), similarities(known(handover), DIGITS))
     assert np.array_equal(are_novel(known(components), DIGITS), are_novel(known(handover), DIGITS))
 
 
 @METRICS
 def test_rows_that_would_found_a_node_score_below_the_vigilance(metric):
-    model = IDAT(metric=metric).partial_fit(DIGITS[:500])
+    model = EverClust(metric=metric).partial_fit(DIGITS[:500])
     is_novel = are_novel(known(model), DIGITS)
     assert 0 < is_novel.sum() < len(DIGITS)
     assert (similarities(known(model), DIGITS[is_novel]) < model.vigilance_).all()
@@ -110,7 +110,7 @@ def test_rows_that_would_found_a_node_score_below_the_vigilance(metric):
 @METRICS
 def test_a_rare_cluster_stays_novel_although_it_has_nodes(metric):
     X, is_few = two_clouds()
-    model = IDAT(metric=metric).partial_fit(X)
+    model = EverClust(metric=metric).partial_fit(X)
     assert ((model.prototypes_ > 30).all(axis=1) & (model.usage_ > 1)).any()  # it was learnt
     assert roc_auc_score(is_few, -similarities(known(model), X)) > 0.99
 
@@ -135,8 +135,8 @@ def test_scaling_by_a_power_of_two_changes_nothing(exponent):
 def test_answers_are_the_same_on_all_cores(monkeypatch):
     nodes = known(IDAT().fit(DIGITS))
     expected = similarities(nodes, DIGITS), are_novel(nodes, DIGITS)
-    monkeypatch.setattr(everclust.model.predict, "_n_cores", lambda: 3)
-    monkeypatch.setattr(everclust.model.predict, "PARALLEL_WORK", 1)
+    monkeypatch.setattr(everclust.model.chunks, "_n_cores", lambda: 3)
+    monkeypatch.setattr(everclust.model.chunks, "PARALLEL_WORK", 1)
     assert np.array_equal(similarities(nodes, DIGITS[:, ::-1][:, ::-1]), expected[0])  # not contiguous
     assert np.array_equal(are_novel(nodes, DIGITS.astype(np.float32)), expected[1])
 

@@ -35,7 +35,7 @@ def two_distances(x, a, b, weight):
     return math.sqrt(to_a), math.sqrt(to_b)
 
 
-def _weighted_squared_distances(x, block, weight, out):
+def plain_weighted_squared_distances(x, block, weight, out):
     """`blocks.squared_distances` in the capped metric."""
     for lane in range(0, LANES, 4 * WIDTH):
         a = b = c = d = splat(0.0)
@@ -64,7 +64,7 @@ def _vector_of_weighted_squared_distances(x, block, lane, weight, out):
     store(out, 0, total)
 
 
-weighted_squared_distances = jit(_weighted_squared_distances, FUSED)  # INOUT out
+weighted_squared_distances = jit(plain_weighted_squared_distances, FUSED)  # INOUT out
 vector_of_weighted_squared_distances = jit(_vector_of_weighted_squared_distances, FUSED)  # INOUT out
 
 

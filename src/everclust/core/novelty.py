@@ -10,10 +10,10 @@ import numpy as np
 
 from ..jit.blocks import LANES, least, plain_squared_distances
 from ..jit.compile import jit, jit_inlined, kernel
-from .metric import _weighted_squared_distances
+from .metric import plain_weighted_squared_distances
 
 strict_squared_distances = jit(plain_squared_distances)  # INOUT out
-strict_weighted_squared_distances = jit(_weighted_squared_distances)  # INOUT out
+strict_weighted_squared_distances = jit(plain_weighted_squared_distances)  # INOUT out
 
 
 @jit_inlined

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, cast
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from ..core.layout import SEED_NODES
 from ..core.novelty import find_first, find_reach
 from ..core.readout import ReadOut, read_out
 from ..core.state import State, scalars_of
-from .predict import _in_chunks
+from .chunks import in_chunks
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +74,7 @@ def similarities(known: Known, X: np.ndarray) -> np.ndarray:
         node, distance = _first(known, rows)
         return _similarity(np.maximum(distance, remoteness[node]), known.scales[node])
 
-    return _in_chunks(cast(Any, known), X, np.float64, similarity)
+    return in_chunks(similarity, X, np.float64, known.prototypes.shape[1], len(known.usage))
 
 
 def are_novel(known: Known, X: np.ndarray) -> np.ndarray:
@@ -87,7 +86,7 @@ def are_novel(known: Known, X: np.ndarray) -> np.ndarray:
         node, distance = _first(known, rows)
         return _similarity(distance, known.scales[node]) < known.vigilance
 
-    return _in_chunks(cast(Any, known), X, np.bool_, is_novel)
+    return in_chunks(is_novel, X, np.bool_, known.prototypes.shape[1], len(known.usage))
 
 
 def _first(known: Known, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
