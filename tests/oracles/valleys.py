@@ -17,7 +17,7 @@ UNKNOWN = -1
 MOST_NUMBERINGS, MOST_NODES = 3, 1000
 ROUNDING = 1e-9  # what differs by less is equal
 NORMAL = math.sqrt(24 / math.pi * (1 - 2 / math.pi))  # W/E of a normal distribution cut in the middle
-FEWEST_PER_UNKNOWN, ALLOWED = 10, 2
+FEWEST_PER_UNKNOWN = 10
 
 
 def read_out(
@@ -49,7 +49,7 @@ def read_out(
 
 
 def group_linked(y: Points, w: Pairs, before: Sequence[int], share: float) -> list[int]:
-    """Steps 1 to 3, the first two for several numberings of the nodes."""
+    """Steps 1 to 4, the first two for several numberings of the nodes."""
     levels: list[list[int]] = []
     for turn in range(max(1, min(MOST_NUMBERINGS, MOST_NODES // len(y)))):
         level = finest(y, w, turn)
@@ -64,7 +64,7 @@ def group_linked(y: Points, w: Pairs, before: Sequence[int], share: float) -> li
         alike = slow.choose_level([overlap(before, level, g) for level in levels])
         change = [a - b for a, b in zip(values[best], values[alike], strict=True)]
         best = best if mean(change, g) > share * standard_error(change, g) else alike
-    return unite_open(y, w, levels[best], before, share)
+    return unite_open(y, w, levels[best])
 
 
 # 1. Finest groups.
@@ -244,14 +244,14 @@ def overlap(before: Sequence[int], level: Sequence[int], g: Sequence[int]) -> fl
 # 4. No valley.
 
 
-def unite_open(y: Points, w: Pairs, level: Sequence[int], before: Sequence[int], share: float) -> list[int]:
+def unite_open(y: Points, w: Pairs, level: Sequence[int]) -> list[int]:
     """The groups, or components of open boundaries if every group is open to another without a dip."""
     places, g = sorted(set(level)), slow.strengths(w, len(y))
     if len(places) == 1 or sum(w.values()) < FEWEST_PER_UNKNOWN * (len(y) + len(y[0])):
         return list(level)
     mass = {a: sum(g[k] for k in members(level, a)) for a in places}
     few = sum(mass.values()) ** 2 < 2.5 * sum(m**2 for m in mass.values())
-    excess, allowed = open_boundaries(y, w, level, before, share, few)
+    excess = open_boundaries(y, w, level, few)
     least = (1 + ROUNDING) * (NORMAL if few else 1)
     valley = ridge = squares = 0.0
     for ends in partners(excess, mass, few):
@@ -260,7 +260,7 @@ def unite_open(y: Points, w: Pairs, level: Sequence[int], before: Sequence[int],
         at = planes(y, w, level, *ends)
         lesser = min(at[1:], key=sum)
         error = math.sqrt(sum(count**2 for count in at[0]))
-        valley += sum(at[0]) + allowed[ends] * error
+        valley += sum(at[0])
         ridge += sum(lesser)
         squares += error**2 + sum(count**2 for count in lesser)
     if valley + math.sqrt(squares) < ridge:
@@ -272,32 +272,16 @@ def unite_open(y: Points, w: Pairs, level: Sequence[int], before: Sequence[int],
     return [name[c] for c in level]
 
 
-def open_boundaries(
-    y: Points, w: Pairs, level: Sequence[int], before: Sequence[int], share: float, few: bool
-) -> tuple[dict[tuple[int, int], float], dict[tuple[int, int], float]]:
-    """W/E of every pair of groups, and the standard errors that were added to W."""
+def open_boundaries(y: Points, w: Pairs, level: Sequence[int], few: bool) -> dict[tuple[int, int], float]:
+    """W/E of every pair of groups."""
     excess: dict[tuple[int, int], float] = {}
-    allowed: dict[tuple[int, int], float] = {}
-    main = {a: main_cluster(w, level, before, a) for a in set(level)}
     for a, b in combinations(sorted(set(level)), 2):
         if across := crossing(w, level, a, b):
-            E = expected(y, w, level, a, b).plane
-            allowed[a, b] = ALLOWED * share if main[a] == main[b] != UNKNOWN else 0.0
-            W = sum(across.values()) + allowed[a, b] * math.sqrt(sum(c**2 for c in across.values()))
+            W, E = sum(across.values()), expected(y, w, level, a, b).plane
             excess[a, b] = W / E if E > 0 else math.inf
             if few and W - max(across.values()) < E:
                 excess[a, b] = 0.0
-    return excess, allowed
-
-
-def main_cluster(w: Pairs, level: Sequence[int], before: Sequence[int], a: int) -> int:
-    """The last cluster of most of a group, the lowest on ties."""
-    g = slow.strengths(w, len(level))
-    mass: dict[int, int] = {}
-    for k in members(level, a):
-        if before[k] != UNKNOWN:
-            mass[before[k]] = mass.get(before[k], 0) + g[k]
-    return min(mass, key=lambda c: (-mass[c], c), default=UNKNOWN)
+    return excess
 
 
 def partners(excess: dict[tuple[int, int], float], mass: dict[int, int], few: bool) -> set[tuple[int, int]]:

@@ -10,13 +10,11 @@ connect the two.
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
-from ...jit.arrays import counted_up, filled, highest_index, sum_of, taken
+from ...jit.arrays import counted_up, sum_of, taken
 from ...jit.compile import jit, jit_allocating
-from ..layout import NO_CLUSTER
 from .boundaries import EXTENT, ROUNDING, homogeneous, new_cut, sort_by_group, variance_along
 from .louvain import close_up
 
@@ -24,18 +22,10 @@ NORMAL = (
     2.0 / math.sqrt(2.0 * math.pi) * EXTENT * math.sqrt(1.0 - 2.0 / math.pi)
 )  # its W/E, cut in the middle
 FEWEST_PER_UNKNOWN = 10.0  # hand-overs per node and feature: fewer do not show where there is a valley
-ALLOWED = 2.0  # standard errors by which a boundary may seem closed inside of a cluster of the last answer
-
-
-class Boundaries(NamedTuple):
-    """For every pair of groups."""
-
-    excess: np.ndarray  # W/E, with an allowance inside of clusters of the last answer; 0 if nothing crosses
-    allowed: np.ndarray  # standard errors
 
 
 @jit_allocating
-def unite_open(nodes, group, known):  # INOUT group
+def unite_open(nodes, group):  # INOUT group
     """Connected components of open boundaries where no valley divides the groups, else the groups."""
     n_groups = close_up(group)
     n, n_features = nodes.position.shape
@@ -44,15 +34,15 @@ def unite_open(nodes, group, known):  # INOUT group
     cut = new_cut(nodes.position, nodes.links, nodes.g, group, n_groups)
     inside = sort_by_group(nodes.links, group, n_groups)
     few = are_few(cut.mass)
-    boundaries = measure_level(nodes, cut, inside, main_cluster(nodes, group, n_groups), known, few)
+    excess = measure_level(nodes, cut, inside, few)
     least = (1.0 + ROUNDING) * (NORMAL if few else 1.0)
-    partner = find_partners(boundaries.excess, cut.mass, few)
-    if not are_open(boundaries, partner, least) or has_dip(nodes, group, cut, inside, boundaries, partner):
+    partner = find_partners(excess, cut.mass, few)
+    if not are_open(excess, partner, least) or has_dip(nodes, group, cut, inside, partner):
         return group
     united = counted_up(n_groups)
     for a in range(n_groups):
         for b in range(a):
-            if boundaries.excess[a, b] > least:
+            if excess[a, b] > least:
                 unite_names(united, a, b)
     return taken(united, group)
 
@@ -68,23 +58,18 @@ def are_few(mass):
 
 
 @jit_allocating
-def measure_level(nodes, cut, inside, before, known, few):
-    """All boundaries of a level. Inside of a cluster of the last answer, errors are allowed for."""
+def measure_level(nodes, cut, inside, few):
+    """W/E of every pair of groups, 0 if nothing crosses or, among few, if it does over a single link."""
     n_groups = cut.mass.shape[0]
-    boundaries = Boundaries(np.zeros((n_groups, n_groups)), np.zeros((n_groups, n_groups)))
-    x = np.empty(nodes.g.shape[0])
+    excess, x = np.zeros((n_groups, n_groups)), np.empty(nodes.g.shape[0])
     for a in range(n_groups):
         for b in range(a + 1, n_groups):
-            if cut.crossing[a, b] > 0.0:
+            W = cut.crossing[a, b]
+            if W > 0.0:
                 expected = homogeneous(nodes.position, nodes.g, cut, inside, a, b, x)
-                allowed = ALLOWED * known if before[a] == before[b] != NO_CLUSTER else 0.0
-                W = cut.crossing[a, b] + allowed * math.sqrt(cut.squares[a, b])
-                excess = W / expected if expected > 0.0 else np.inf
-                if few and W - cut.heaviest[a, b] < expected:
-                    excess = 0.0
-                boundaries.excess[a, b] = boundaries.excess[b, a] = excess
-                boundaries.allowed[a, b] = boundaries.allowed[b, a] = allowed
-    return boundaries
+                if not few or W - cut.heaviest[a, b] >= expected:
+                    excess[a, b] = excess[b, a] = W / expected if expected > 0.0 else np.inf
+    return excess
 
 
 @jit_allocating
@@ -102,32 +87,16 @@ def find_partners(excess, mass, few):
 
 
 @jit
-def are_open(boundaries, partner, least):
+def are_open(excess, partner, least):
     """Whether every group is open to its partner."""
     n_closed = 0
     for a in range(partner.shape[0]):
-        n_closed += partner[a] != a and not boundaries.excess[a, partner[a]] > least
+        n_closed += partner[a] != a and not excess[a, partner[a]] > least
     return n_closed == 0
 
 
 @jit_allocating
-def main_cluster(nodes, group, n_groups):
-    """The cluster of the last answer that holds most of each group, or NO_CLUSTER."""
-    mass = np.zeros((n_groups, highest_index(nodes.before) + 1))
-    for k in range(group.shape[0]):
-        if nodes.before[k] != NO_CLUSTER:
-            mass[group[k], nodes.before[k]] += nodes.g[k]
-    main = filled(n_groups, NO_CLUSTER)
-    for a in range(n_groups):
-        most = 0.0
-        for c in range(mass.shape[1]):
-            if mass[a, c] > most:
-                main[a], most = c, mass[a, c]
-    return main
-
-
-@jit_allocating
-def has_dip(nodes, group, cut, inside, boundaries, partner):
+def has_dip(nodes, group, cut, inside, partner):
     """Whether fewer hand-overs cross between each group and its partner than at their centres, by more than
     a standard error. All these boundaries are added up, each of them once."""
     x = np.empty(group.shape[0])
@@ -137,7 +106,7 @@ def has_dip(nodes, group, cut, inside, boundaries, partner):
         if a < b or partner[b] != a:
             homogeneous(nodes.position, nodes.g, cut, inside, a, b, x)
             between, through, of_between, of_through = dip(nodes.g, group, inside, a, b, x)
-            valley += between + boundaries.allowed[a, b] * math.sqrt(of_between)
+            valley += between
             ridge += through
             squares += of_between + of_through
     return valley + math.sqrt(squares) < ridge

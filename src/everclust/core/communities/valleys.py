@@ -2,8 +2,9 @@
 
 Louvain gives the finest groups, a path of mergers coarser ones, and the silhouette chooses the level
 (levels.py). Boundaries are compared with what would cross them in one homogeneous cloud (boundaries.py):
-groups are split again where that shows a clear valley, and open boundaries are merged first. What Louvain
-finds depends on the numbering of nodes, which is arbitrary, so several numberings are tried.
+groups are split again where that shows a clear valley, and open boundaries are merged first. A level that no
+valley divides is one cloud cut in pieces (undivided.py). What Louvain finds depends on the numbering of
+nodes, which is arbitrary, so several numberings are tried.
 """
 
 import math
@@ -122,7 +123,7 @@ def cluster_linked(base, linked, root, known, numberings):
             cut = measure_boundaries(position, links, g, group, n_groups)
             merge_down(nodes, cut, group, best, alike)
     stays = alike.score[0] > 0.0 and not is_clearly_better(g, best.value, alike.value, known)
-    return by_first_node(unite_open(nodes, alike.group if stays else best.group, known))
+    return by_first_node(unite_open(nodes, alike.group if stays else best.group))
 
 
 @jit_allocating
