@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 READY = $(VENV)/.ready
 
-.PHONY: demo test test-slow kernels coverage check fix bench drift novelty beyond fidelity paper baselines explore kills \
+.PHONY: demo test test-slow kernels coverage check fix bench drift events novelty beyond fidelity paper baselines explore kills \
 	chromium browser-test deep-test lowest-test build clean
 
 demo: $(READY)
@@ -47,6 +47,10 @@ bench: $(READY)
 # What permanent identities and a bound on nodes are worth.
 drift: $(READY)
 	$(BIN)/python -m studies.drift
+
+# Events of planted streams, held against what was planted.
+events: $(READY)
+	$(BIN)/python -m studies.events.study
 
 # Anomalies in a stream and unseen classes: docs/novelty.md.
 novelty: $(READY)
