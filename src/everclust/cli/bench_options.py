@@ -14,7 +14,7 @@ from ..benchmark.defaults import LIMIT_SECONDS, PAPER_SEEDS, PAPER_SHUFFLES, TRI
 class Selection:
     """What to run."""
 
-    algorithms: Annotated[list[str], Option(help="Names, all, ablation or extensions.")] = field(
+    algorithms: Annotated[list[str], Option(help="Names, or groups: see the docs.")] = field(
         default_factory=lambda: ["all"]
     )
     datasets: Annotated[list[str], Option(help="Names, or all.")] = field(default_factory=lambda: ["all"])
