@@ -93,29 +93,26 @@ class StandardisedStream:
 
     def partial_fit(self, X: np.ndarray) -> Self:
         """Learn the rows in their order."""
-        for row in self._standardised(X).tolist():
-            self.model.learn_one(dict(enumerate(row)))
+        for sample in self._samples(X):
+            self.model.learn_one(sample)
         return self
 
     fit = partial_fit
 
     def predict(self, X: np.ndarray) -> np.ndarray:
-        """What `predict_one` of the model says of each row, without grouping micro-clusters for each."""
-        rows = self._standardised(X)
-        self.model.predict_one(dict(enumerate(rows[0].tolist())))  # DenStream groups them when it is asked
+        """What `predict_one` of the model says of each row."""
+        samples = self._samples(X)
+        if type(self.model).__name__ == "CluStream":  # not the nearest centre, but that of a micro-cluster
+            return np.array([self.model.predict_one(sample) for sample in samples])
+        # Elsewhere it is the nearest centre, for which DenStream would group its micro-clusters row by row.
+        self.model.predict_one(samples[0])
         if not self.model.centers:
             return np.zeros(len(X), dtype=int)
-        centers = self._table(self.model.centers.values())
-        if type(self.model).__name__ != "CluStream":
-            return pairwise_distances_argmin(rows, centers)
-        micro = self._table(cluster.center for cluster in self.model.micro_clusters.values())
-        return pairwise_distances_argmin(micro, centers)[pairwise_distances_argmin(rows, micro)]
+        centers = [[center.get(j, 0.0) for j in samples[0]] for center in self.model.centers.values()]
+        return pairwise_distances_argmin((X - self._mean) / self._scale, np.array(centers))
 
-    def _standardised(self, X: np.ndarray) -> np.ndarray:
-        return (X - self._mean) / self._scale
-
-    def _table(self, points: Any) -> np.ndarray:
-        return np.array([[point.get(j, 0.0) for j in range(len(self._mean))] for point in points])
+    def _samples(self, X: np.ndarray) -> list[dict[int, float]]:
+        return [dict(enumerate(row)) for row in ((X - self._mean) / self._scale).tolist()]
 
 
 def _given(number: str, X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
