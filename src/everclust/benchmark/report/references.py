@@ -18,10 +18,8 @@ MEASURES = (ARI, AMI, SECONDS._replace(title="seconds"))
 WORDS = (
     "EverClust and IDAT read each sample once and are told nothing else. Offline references see all samples "
     "at once; some are told the true number of classes, raw or after each feature was scaled to mean 0 and "
-    "variance 1. HDBSCAN and Birch run with their defaults; the noise of HDBSCAN counts as one cluster. "
-    "river's clusterers are told the mean and standard deviation of each feature, and their parameters are "
-    "searched for with the true classes. Numbers are means over data sets of the means over runs. Seconds "
-    "are for learning; offline references label the samples in this time too."
+    "variance 1. HDBSCAN's noise counts as one cluster. Numbers are means over data sets of the means over "
+    "runs. Seconds are for learning; offline references label the samples in this time too."
 )
 
 Means = dict[str, dict[str, list[float]]]  # algorithm -> data set -> ARI, AMI, seconds
