@@ -52,7 +52,7 @@ def cells(grid):
 
 def test_rows_are_means_over_data_sets_of_means_over_runs():
     _, grid = section_on(COMPLETE).blocks
-    assert grid.title == "The 2 data sets on which all have a result, stationary"
+    assert grid.title == "The 2 data sets on which all have a result, stationary, 1 to 2 runs each"
     assert [column.title for column in grid.columns] == ["is told", "ARI", "AMI", "seconds"]
     assert cells(grid) == [
         ["EverClust", "nothing", "0.650", "0.750", "6.500"],
@@ -63,7 +63,7 @@ def test_rows_are_means_over_data_sets_of_means_over_runs():
 
 def test_with_gaps_means_are_over_common_data_sets_and_a_second_table_has_all():
     _, common, own = section_on(WITH_GAPS).blocks
-    assert common.title == "The 1 data set on which all have a result, stationary"
+    assert common.title == "The 1 data set on which all have a result, stationary, 1 to 2 runs each"
     searched = f"scale of each feature; {SEARCHED}"
     assert [row[:3] for row in cells(common)] == [
         ["EverClust", "nothing", "0.800"],
@@ -97,8 +97,8 @@ def test_rows_can_be_chosen():
 def test_each_setting_has_its_own_table():
     more = [run(name, "iris", 0.5, setting="nonstationary") for name in ("everclust", "idat", "clustream")]
     _, stationary, nonstationary = section_on([*COMPLETE, *more]).blocks
-    assert stationary.title.endswith(", stationary")
-    assert nonstationary.title == "The 1 data set on which all have a result, nonstationary"
+    assert stationary.title.endswith(", stationary, 1 to 2 runs each")
+    assert nonstationary.title == "The 1 data set on which all have a result, nonstationary, 1 run each"
     assert [row[0] for row in cells(nonstationary)] == ["EverClust", "IDAT", "CluStream (river)"]
 
 

@@ -10,7 +10,17 @@ from ...text import counted
 from ..run.registry import ALGORITHMS
 from .document import Block, Column, Entry, Grid, Row, Section, explained
 from .names import EVERCLUST, IDAT, algorithm_title, is_reference, is_told
-from .outcomes import AMI, ARI, SECONDS, Outcomes, algorithms_of, cell_statistics, datasets_of, settings_of
+from .outcomes import (
+    AMI,
+    ARI,
+    SECONDS,
+    Outcomes,
+    algorithms_of,
+    cell_statistics,
+    datasets_of,
+    done,
+    settings_of,
+)
 from .tables import NOTHING, signed
 
 OURS = (EVERCLUST, IDAT)
@@ -44,7 +54,8 @@ def references(outcomes: Outcomes, algorithms: Sequence[str] = ()) -> Section:
     for setting in settings_of(outcomes):
         rows = _rows(outcomes, setting, algorithms)
         if any(map(is_reference, rows)):
-            blocks += _grids(setting, {name: _means(outcomes, setting, name) for name in rows})
+            where = f"{setting}, {_runs(outcomes, setting, rows)}"
+            blocks += _grids(where, {name: _means(outcomes, setting, name) for name in rows})
     return explained("Who is told what", WORDS, blocks)
 
 
@@ -58,6 +69,15 @@ def _place(algorithm: str) -> int:
     return list(ALGORITHMS).index(algorithm)
 
 
+def _runs(outcomes: Outcomes, setting: str, algorithms: Sequence[str]) -> str:
+    """Number of runs of each algorithm on each data set, from the fewest to the most."""
+    sizes = {
+        len(done(outcomes, place)) for place in outcomes if place[0] in algorithms and place[2] == setting
+    }
+    fewest, most = min(sizes - {0}, default=0), max(sizes)
+    return f"{counted(most, 'run')} each" if fewest == most else f"{fewest} to {counted(most, 'run')} each"
+
+
 def _means(outcomes: Outcomes, setting: str, algorithm: str) -> dict[str, list[float]]:
     """Means over the runs on each data set with a result."""
     found = {
@@ -67,25 +87,25 @@ def _means(outcomes: Outcomes, setting: str, algorithm: str) -> dict[str, list[f
     return {dataset: [cell.mean for cell in cells if cell] for dataset, cells in found.items() if all(cells)}
 
 
-def _grids(setting: str, means: Means) -> list[Grid]:
+def _grids(where: str, means: Means) -> list[Grid]:
     """The table on common data sets, if there are any, and the table on all if they are not the same."""
     sets = [set(of) for of in means.values()]
     common = set.intersection(*sets)
-    grids = [_common_grid(setting, means, common)] if common else []
-    return grids if all(of == common for of in sets) else [*grids, _own_grid(setting, means)]
+    grids = [_common_grid(where, means, common)] if common else []
+    return grids if all(of == common for of in sets) else [*grids, _own_grid(where, means)]
 
 
-def _common_grid(setting: str, means: Means, common: set[str]) -> Grid:
+def _common_grid(where: str, means: Means, common: set[str]) -> Grid:
     columns = [Column("is told", words=True), *(Column(measure.title) for measure in MEASURES)]
     rows = [
         Row(algorithm_title(name), [Entry(is_told(name)), *_mean_entries(of, common)])
         for name, of in means.items()
     ]
-    title = f"The {counted(len(common), 'data set')} on which all have a result, {setting}"
+    title = f"The {counted(len(common), 'data set')} on which all have a result, {where}"
     return Grid(title, columns, rows, head="Algorithm")
 
 
-def _own_grid(setting: str, means: Means) -> Grid:
+def _own_grid(where: str, means: Means) -> Grid:
     """Each algorithm on the data sets that it finished, beside EverClust on the same ones."""
     columns = [Column("is told", words=True), Column("data sets")]
     columns += [Column(measure.title) for measure in MEASURES]
@@ -96,7 +116,7 @@ def _own_grid(setting: str, means: Means) -> Grid:
         there = _mean_entries(ours, set(of)) if set(of) <= set(ours) else [NOTHING] * len(MEASURES)
         entries = [Entry(is_told(name)), Entry(str(len(of))), *_mean_entries(of, set(of)), *there]
         rows.append(Row(algorithm_title(name), entries))
-    return Grid(f"Each on the data sets with a result, {setting}", columns, rows, head="Algorithm")
+    return Grid(f"Each on the data sets with a result, {where}", columns, rows, head="Algorithm")
 
 
 def _mean_entries(of: dict[str, list[float]], datasets: set[str]) -> list[Entry]:
