@@ -77,6 +77,19 @@ def test_what_was_shared_decides_and_not_what_is_new():
     assert inherited([4, -1, 4], [0, 0, 1], [3, 90, 5]).group_ids.tolist() == [10, 4]
 
 
+def test_a_newcomer_with_a_node_of_its_neighbour_is_no_split():
+    # Of the 20 samples of group 1, nodes that were in cluster 4 won 9: it is born; with 10 it is a split.
+    for of_neighbour, told in ((9, [(BORN, 10, 10, 20)]), (10, [(SPLIT, 4, 4, 50), (SPLIT, 4, 10, 10)])):
+        found = inherited([4, 4, -1], [0, 1, 1], [50, of_neighbour, 20 - of_neighbour])
+        assert diff(found, communities(c4=60), communities(c4=50, c10=20)) == told
+
+
+def test_a_cluster_whose_nodes_are_nearly_all_new_keeps_its_id():
+    found = inherited([4, -1], [0, 0], [1, 99])
+    assert found.group_ids.tolist() == [4]
+    assert diff(found, communities(c4=90), communities(c4=100)) == []
+
+
 def test_merged():
     found = inherited([4, 7, 7], [0, 0, 0], [5, 2, 1])
     assert found.group_ids.tolist() == [4]

@@ -27,6 +27,7 @@ class Matching(NamedTuple):
     ids: np.ndarray  # of the clusters before
     shared: np.ndarray  # wins that each of these clusters has in common with each group
     children: list[list[int]]  # groups that come mainly from each of them, the one that keeps the id first
+    mass: np.ndarray  # wins of every group
 
 
 def match_ids(old: np.ndarray, group: np.ndarray, wins: np.ndarray, next_id: int) -> Matching:
@@ -65,7 +66,7 @@ def match_ids(old: np.ndarray, group: np.ndarray, wins: np.ndarray, next_id: int
             group_ids[groups[0]] = ids[i]
     new = np.flatnonzero(group_ids == NO_CLUSTER)
     group_ids[new] = next_id + np.arange(len(new))
-    return Matching(group_ids, next_id + len(new), ids, shared, children)
+    return Matching(group_ids, next_id + len(new), ids, shared, children, np.bincount(group, wins, n_groups))
 
 
 Change = tuple[int, int, int, int, np.ndarray]  # kind, cluster, part, size, centre
@@ -80,13 +81,24 @@ def changes(
         yield GONE, c, c, before[c].size, before[c].centre
     for i, children in enumerate(matching.children):
         c = int(matching.ids[i])
-        for r in children if len(children) > 1 else []:
+        parts = [r for r in children if r == children[0] or not _is_newborn(matching, r)]
+        for r in parts if len(parts) > 1 else []:
             yield SPLIT, c, int(group_ids[r]), int(matching.shared[i, r]), after[c].centre
     for c, parts in _merged(matching).items():
         for part, size in parts:
             yield MERGED, c, part, size, after[c].centre
-    for c in group_ids[~matching.shared.any(axis=0)].tolist():
-        yield BORN, c, c, after[c].size, after[c].centre
+    heirs = [children[0] for children in matching.children if children]
+    for r, c in enumerate(group_ids.tolist()):
+        if r not in heirs and _is_newborn(matching, r):
+            yield BORN, c, c, after[c].size, after[c].centre
+
+
+def _is_newborn(matching: Matching, r: int) -> bool:
+    """Whether most samples of a group were won by nodes that are younger than the clusters before.
+
+    A newcomer often has a node or two that lay at the edge of a neighbour: that is no split.
+    """
+    return bool(2 * matching.shared[:, r].sum() < matching.mass[r])
 
 
 def _merged(matching: Matching) -> dict[int, list[tuple[int, int]]]:
