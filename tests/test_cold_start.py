@@ -145,11 +145,11 @@ def test_an_edit_anywhere_in_the_core_is_noticed(site):
     (site / "small").mkdir()
     source = site / "everclust" / "jit" / "blocks.py"
     text, before = source.read_text(), source.stat()
-    assert text.count("splat(0.0)") == 1
+    assert text.count("= d = splat(0.0)") == 1
     squares = 1 + 4 + 9
     assert run()["nearness"] == squares**0.5
     try:
-        source.write_text(text.replace("splat(0.0)", "splat(2.0)"))
+        source.write_text(text.replace("= d = splat(0.0)", "= d = splat(2.0)"))
         os.utime(source, ns=(before.st_atime_ns, before.st_mtime_ns))
         assert source.stat().st_size == before.st_size
         edited = run()

@@ -138,7 +138,7 @@ def test_docstrings(name):
     if isinstance(thing, property):
         return
     for parameter in parameters_of(thing):
-        assert re.search(rf"^(\w+, )*{parameter}(, \w+)* ?:", text, re.MULTILINE), (
+        assert re.search(rf"^(\w+, )*(\*\*)?{parameter}(, \w+)* ?:", text, re.MULTILINE), (
             f"{parameter} is not explained"
         )
     if parameters_of(thing):
