@@ -103,7 +103,7 @@ def test_one_model_stays_as_it_is(seed, with_base):
     (model,), base = drawn(seed, 1, with_base, CAPPED)
     empty = new_state(model.prototype.shape[1])
     for models in ([model], [model, empty], [empty, model, empty]):
-        state, places = merge_states(models, base, True)
+        state, places, _ = merge_states(models, base, True)
         for these, those in zip(export(state), export(model), strict=True):
             for name in these:
                 np.testing.assert_array_equal(these[name], those[name], err_msg=name)
@@ -135,7 +135,7 @@ def test_nothing_but_empty_models():
 def test_totals_are_exact(variant, seed, n_parts, with_base):
     models, base = drawn(seed, n_parts, with_base, variant)
     before = new_state(models[0].prototype.shape[1]) if base is None else base
-    state, places = merge_states(models, base, variant.capped)
+    state, places, _ = merge_states(models, base, variant.capped)
     n_before = scalar(before, "n_seen")
     assert scalar(state, "n_seen") - n_before == sum(scalar(model, "n_seen") - n_before for model in models)
     for name in ("usage", "wins"):
@@ -188,7 +188,7 @@ def test_near_nodes_become_one(model):
     fields = {"vigilance": 0.5, "square_sum": [9], "n_seen": 10, "usage": [4, 4], "window": [[0], [1]]}
     a = model([[0], [10]], **fields)  # present scale 1, so that similarity 0.5 is at distance 1
     b = model([[0.5], [11.5]], **fields)
-    state, places = merge_states([a, b])
+    state, places, _ = merge_states([a, b])
     assert [place.tolist() for place in places] in ([[0, 1], [0, 2]], [[0, 2], [0, 1]])
     assert sorted(state.prototype[:3, 0].tolist()) == [0.25, 10, 11.5]
     assert sorted(state.node["usage"][:3].tolist()) == [4, 4, 8]

@@ -33,6 +33,7 @@ class Merged(NamedTuple):
 
     state: State
     places: list[np.ndarray]  # for every model: the merged node that each of its nodes became, or NONE
+    order: list[int]  # of the models that were merged, without those that changed nothing
 
 
 class Branch(NamedTuple):
@@ -50,31 +51,32 @@ def merge_states(states: Sequence[State], base: State | None = None, capped: boo
     branches = [Branch(Part(*export(state)), {i: _all_nodes(state)}) for i, state in enumerate(states)]
     branches.sort(key=lambda branch: _rank(branch.part), reverse=True)
     level = [branch for branch in branches if branch.part.scalars["n_seen"] > n_before] or branches[:1]
+    order = [i for branch in level for i in branch.places]
     if len(level) == 1:
-        return _found(copy(states[min(level[0].places)]), level[0].places, states)
+        return _found(copy(states[order[0]]), level[0].places, states, order)
     while len(level) > 1:
         pairs = [level[i : i + 2] for i in range(0, len(level), 2)]
         level = [_joined(pair, before, capped) for pair in pairs]
-    return _found(restore(*level[0].part), level[0].places, states)
+    return _found(restore(*level[0].part), level[0].places, states, order)
 
 
-def _found(state: State, places: dict[int, np.ndarray], states: Sequence[State]) -> Merged:
+def _found(state: State, places: dict[int, np.ndarray], states: Sequence[State], order: list[int]) -> Merged:
     """With the places of models that were left out: these have nodes of the base only."""
     births = births_of(state)
     every = [
         places[i] if i in places else index_by_birth(births, births_of(part)) for i, part in enumerate(states)
     ]
-    return Merged(state, every)
+    return Merged(state, every, order)
 
 
 def is_fork(state: State, base: State) -> bool:
     """Whether a model can have begun as a copy of the base."""
-    (scalars, part), (before, origin) = export(state), export(base)
-    if any(scalars[name] < before[name] for name in ("n_seen", "n_born")):
+    if any(scalar(state, name) < scalar(base, name) for name in ("n_seen", "n_born")):
         return False
-    old = part["birth"] < before["n_born"]
-    index = index_by_birth(origin["birth"], part["birth"][old])
-    return bool((index != NONE).all() and (part["usage"][old] >= origin["usage"][index]).all())
+    births, usage = births_of(state), state.node["usage"]
+    old = np.flatnonzero(births < scalar(base, "n_born"))
+    index = index_by_birth(births_of(base), births[old])
+    return bool((index != NONE).all() and (usage[old] >= base.node["usage"][index]).all())
 
 
 def _all_nodes(state: State) -> np.ndarray:

@@ -158,6 +158,8 @@ def restore_ids(state, cluster, since):  # INOUT slot, scalars
             state.slot[slot.cluster_root].since = since[k]
     scalars.n_changed = ALL_CHANGED
     update_ids(state)
+    for s in range(scalars.n_slots):  # no sample is being learnt
+        state.slot[s].since = min(state.slot[s].since, scalars.n_seen)
     scalars.n_events = 0
     scalars.n_event_centres = 0
 
