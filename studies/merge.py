@@ -1,7 +1,8 @@
-"""Study of merging, printed by `python -m studies.merge`: models learnt apart against one that saw everything.
+"""Study of merging, printed by `python -m studies.merge`: models learnt apart against one that saw all.
 
 AMI on all rows less that of the single model, over nine data sets. *random*: shuffled rows in equal shards;
-*class*: rows sorted by class, so that shards see different classes. Arguments: seeds, then names of data sets.
+*class*: rows sorted by class, so that shards see different classes. Arguments: number of seeds, names of data
+sets.
 """
 
 import sys

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everclust.core import correspondence
 from everclust.core.correspondence import match_nodes
 from everclust.core.invariants import check
 from everclust.core.layout import NONE
@@ -209,16 +208,20 @@ def test_ties_go_to_the_lower_node_of_a_then_of_b():
     assert match_nodes(a[::-1].copy(), b, np.ones(1), np.inf).tolist() == [0, 2]
 
 
-def test_pairs_are_found_in_any_number_of_pieces(monkeypatch):
-    rng = np.random.default_rng(0)
-    a, b, weight = rng.normal(size=(30, 20)), rng.normal(size=(70, 20)), rng.random(20)
-    whole = correspondence.near_pairs(a, b, weight, 4.0)
-    monkeypatch.setattr(correspondence, "PAIRS_AT_ONCE", 100)
-    pieces = correspondence.near_pairs(a, b, weight, 4.0)
-    for these, those in zip(whole, pieces, strict=True):
-        np.testing.assert_array_equal(these, those)
-    assert 0 < len(whole[0]) < 30 * 70
-    assert correspondence.near_pairs(a, 100 + b, weight, 4.0)[0].tolist() == []  # whole blocks out of reach
+@given(seed=SEEDS, on_grid=st.booleans())
+def test_matching_equals_a_sorted_list_of_all_pairs(seed, on_grid):
+    rng = np.random.default_rng(seed)
+    n_a, n_b, d = (int(n) for n in rng.integers(1, (40, 150, 4)))
+    a, b, weight = rng.normal(size=(n_a, d)), rng.normal(size=(n_b, d)), rng.uniform(0.1, 1.0, d)
+    if on_grid:
+        a, b = np.round(a), np.round(b)
+    reach = float(rng.choice([0.0, 0.3, 1.0, np.inf]))
+    pairs = sorted((oracle.distance(a[i], b[j], weight), i, j) for i in range(n_a) for j in range(n_b))
+    partner = [NONE] * n_a
+    for away, i, j in pairs:
+        if away <= reach and partner[i] == NONE and j not in partner:
+            partner[i] = j
+    assert match_nodes(a, b, weight, reach).tolist() == partner
 
 
 def test_an_edge_of_the_base_that_one_part_has_cut_is_cut(model):

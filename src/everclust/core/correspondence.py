@@ -4,17 +4,16 @@ Nodes that both models took over from a common base have the same birth number i
 at nearly the same place are matched.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from ..jit.blocks import LANES, least, pack
 from ..jit.compile import jit, kernel
+from ..jit.simd import WIDTH, load, splat, store
 from .layout import NONE
 from .serialise import Arrays
-
-PAIRS_AT_ONCE = 2**20  # measured between two growths of the list of pairs
-FEATURES_AT_ONCE = 8  # added up between two looks at whether a block is out of reach
 
 
 class Sources(NamedTuple):
@@ -81,67 +80,76 @@ def match_nodes(a: np.ndarray, b: np.ndarray, weight: np.ndarray, reach: float) 
 
     Ties go to the lower node of a, then of b.
     """
-    i, j, distance = near_pairs(a, b, weight, reach)
-    order = np.lexsort((j, i, distance))
-    return choose_partners(i[order], j[order], len(a), len(b))
-
-
-def near_pairs(
-    a: np.ndarray, b: np.ndarray, weight: np.ndarray, reach: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(i, j, distance) of all pairs within reach."""
-    blocks, limit = pack(b), reach * reach * (1.0 + 1e-12)  # not to lose one to rounding
-    step = max(1, PAIRS_AT_ONCE // max(len(b), 1))
-    room = min(step, len(a)) * len(b)
-    i, j, squared = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room)
-    found = []
-    for start in range(0, len(a), step):
-        n = list_near(a[start : start + step], blocks, len(b), weight, limit, i, j, squared)
-        distance = np.sqrt(squared[:n])
-        near = distance <= reach
-        found.append((start + i[:n][near], j[:n][near], distance[near]))
-    empty = np.empty(0, np.int64)
-    return tuple(map(np.concatenate, zip((empty, empty, np.empty(0)), *found, strict=True)))  # type: ignore[return-value]
+    return choose_partners(np.ascontiguousarray(a), pack(b), weight, reach)
 
 
 @kernel
-def list_near(a, blocks, n_b, weight, limit, i, j, squared):  # INOUT i, j, squared
-    """List the pairs with squared distances up to the limit; returns how many there are."""
-    sums, n = np.empty(LANES), 0
-    for k in range(a.shape[0]):
-        for block in range(blocks.shape[0]):
-            if is_out_of_reach(a[k], blocks[block], weight, limit, sums):
-                continue
-            for lane in range(min(LANES, n_b - block * LANES)):
-                if sums[lane] <= limit:
-                    i[n], j[n], squared[n] = k, block * LANES + lane, sums[lane]
-                    n += 1
-    return n
+def choose_partners(a, blocks, weight, reach):  # INOUT blocks
+    """Match the nearest pair as long as there is one; a node of b that is taken moves to infinity.
+
+    A node's nearest one in b is searched anew only when it comes to its turn and finds it taken: until then,
+    its old distance is a lower bound.
+    """
+    n, squared = a.shape[0], np.empty(LANES)
+    partner, nearest, away = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n)
+    is_taken = np.zeros(blocks.shape[0] * LANES, np.bool_)
+    for i in range(n):
+        partner[i] = NONE
+        nearest[i], away[i] = find_nearest(a[i], blocks, weight, reach, squared)
+    i = lowest_index(away)
+    while i != NONE:
+        j = nearest[i]
+        if is_taken[j]:
+            nearest[i], away[i] = find_nearest(a[i], blocks, weight, reach, squared)
+        else:
+            partner[i], is_taken[j], away[i] = j, True, np.inf
+            blocks[j // LANES, 0, j % LANES] = np.inf
+        i = lowest_index(away)
+    return partner
 
 
 @jit
-def is_out_of_reach(x, block, weight, limit, sums):  # INOUT sums
-    """Squared distances of x to a block, added up in feature order, unless all of them exceed the limit."""
-    for lane in range(LANES):
-        sums[lane] = 0.0
-    for j in range(x.shape[0]):
-        position, w, row = x[j], weight[j], block[j]
+def squared_distances(x, block, weight, out):  # INOUT out
+    """Squared distances of x to the points of one block, with the bits of `metric.distance`."""
+    for lane in range(0, LANES, 4 * WIDTH):
+        a = b = c = d = splat(0.0)
+        for j in range(x.shape[0]):
+            xj, w, row = splat(x[j]), splat(weight[j]), block[j]
+            difference = xj - load(row, lane)
+            a = a + difference * difference * w
+            difference = xj - load(row, lane + WIDTH)
+            b = b + difference * difference * w
+            difference = xj - load(row, lane + 2 * WIDTH)
+            c = c + difference * difference * w
+            difference = xj - load(row, lane + 3 * WIDTH)
+            d = d + difference * difference * w
+        store(out, lane, a)
+        store(out, lane + WIDTH, b)
+        store(out, lane + 2 * WIDTH, c)
+        store(out, lane + 3 * WIDTH, d)
+
+
+@jit
+def find_nearest(x, blocks, weight, reach, squared):  # INOUT squared
+    """(nearest point to x within reach, its distance), ties to the lowest; or (NONE, infinity)."""
+    nearest, away, limit = NONE, np.inf, np.inf
+    for b in range(blocks.shape[0]):
+        squared_distances(x, blocks[b], weight, squared)
+        if least(squared) >= limit:
+            continue
         for lane in range(LANES):
-            difference = position - row[lane]
-            sums[lane] += difference * difference * w
-        if j % FEATURES_AT_ONCE == FEATURES_AT_ONCE - 1 and least(sums) > limit:
-            return True
-    return False
+            if squared[lane] < limit:
+                distance = math.sqrt(squared[lane])
+                if distance < away:
+                    nearest, away, limit = b * LANES + lane, distance, squared[lane]
+    return (nearest, away) if away <= reach else (NONE, np.inf)
 
 
-@kernel
-def choose_partners(i, j, n_a, n_b):
-    """Go through the pairs and match both ends of each unless one of them has a partner already."""
-    partner, is_taken = np.empty(n_a, np.int64), np.zeros(n_b, np.bool_)
-    for k in range(n_a):
-        partner[k] = NONE
-    for pair in range(i.shape[0]):
-        if partner[i[pair]] == NONE and not is_taken[j[pair]]:
-            partner[i[pair]] = j[pair]
-            is_taken[j[pair]] = True
-    return partner
+@jit
+def lowest_index(values):
+    """Index of the least of the values, or NONE when all are infinite."""
+    index, least_value = NONE, np.inf
+    for k in range(values.shape[0]):
+        if values[k] < least_value:
+            index, least_value = k, values[k]
+    return index
