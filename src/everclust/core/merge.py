@@ -49,7 +49,7 @@ def merge_states(states: Sequence[State], base: State | None = None, capped: boo
     origin = new_state(states[0].prototype.shape[1]) if base is None else base
     n_before, before = scalar(origin, "n_seen"), Part(*export(origin))
     branches = [Branch(Part(*export(state)), {i: _all_nodes(state)}) for i, state in enumerate(states)]
-    branches.sort(key=lambda branch: _rank(branch.part), reverse=True)
+    branches = _ranked(branches)
     level = [branch for branch in branches if branch.part.scalars["n_seen"] > n_before] or branches[:1]
     order = [i for branch in level for i in branch.places]
     if len(level) == 1:
@@ -83,19 +83,31 @@ def _all_nodes(state: State) -> np.ndarray:
     return np.arange(scalar(state, "n_nodes"))
 
 
+def _ranked(branches: list[Branch]) -> list[Branch]:
+    """The branches by samples, nodes, and bytes of the positions: the larger first. Where all these are the
+    same, all that they hold decides."""
+    ranks: list[tuple[Any, ...]] = [_rank(branch.part) for branch in branches]
+    if len(set(ranks)) < len(ranks):
+        ranks = [(*rank, _bytes(branch.part)) for rank, branch in zip(ranks, branches, strict=True)]
+    order = sorted(range(len(branches)), key=lambda i: ranks[i], reverse=True)
+    return [branches[i] for i in order]
+
+
 def _rank(part: Part) -> tuple[Any, ...]:
-    """Larger for the part that comes first; equal for parts that hold the same only."""
-    arrays = part.arrays
-    everything = b"".join(array.tobytes() for array in arrays.values())
-    rest = tuple(sorted(part.scalars.items()))
-    return part.scalars["n_seen"], len(arrays["birth"]), arrays["prototype"].tobytes(), everything, rest
+    positions = part.arrays["prototype"]
+    return part.scalars["n_seen"], len(positions), positions.tobytes()
+
+
+def _bytes(part: Part) -> bytes:
+    arrays = [array for _, array in sorted(part.arrays.items())]
+    return repr(sorted(part.scalars.items())).encode() + b"".join(array.tobytes() for array in arrays)
 
 
 def _joined(pair: list[Branch], base: Part, capped: bool) -> Branch:
     """One branch of two; a last one without a neighbour stays as it is."""
     if len(pair) == 1:
         return pair[0]
-    a, b = sorted(pair, key=lambda branch: _rank(branch.part), reverse=True)
+    a, b = _ranked(pair)
     part, sources = merge_two(a.part, b.part, base, capped)
     return Branch(part, _moved(a, sources.a) | _moved(b, sources.b))
 

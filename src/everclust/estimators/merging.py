@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.merge import is_fork
 from ..core.recount import PairCounts
 from ..core.recount import count_pairs as count
-from ..model.merging import Mapping, merge_learners, recount_learner
+from ..model.merging import Mapping, mappings_of, merge_learners, recount_learner
 from ..model.rows import CHUNK_CELLS, as_kernel_rows
 from ..validation import validated_rows_to_predict
 from .incremental import IncrementalClusterer
@@ -77,14 +77,16 @@ def merge(models: Iterable[Model], base: Model | None = None, *, return_mapping:
             _check_forks(models, base)
         before = None if base is None else base._learner
         learners = [model._learner for model in fitted]
-        merged._learner, mappings = merge_learners(learners, before, merged._chosen_variant())
+        found = merge_learners(learners, before, merged._chosen_variant())
+        merged._learner = found.learner
+        mappings = mappings_of(found) if return_mapping else []
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(fitted[0], name):
                 setattr(merged, name, getattr(fitted[0], name))
     if not return_mapping:
         return merged
-    found = iter(mappings)
-    return merged, [next(found) if model.__sklearn_is_fitted__() else {} for model in models]
+    rest = iter(mappings)
+    return merged, [next(rest) if model.__sklearn_is_fitted__() else {} for model in models]
 
 
 def count_pairs(model: IncrementalClusterer, rows: Any) -> PairCounts:
