@@ -172,7 +172,6 @@ def examine(scalars: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Sta
     if arrays["prototype"].ndim != 2:
         raise ValueError("wrong shape or dtype of array 'prototype'")
     n_nodes, n_features = arrays["prototype"].shape
-    arrays = {"birth": np.arange(n_nodes), **arrays}
     n_window = len(arrays["window"])
     shapes = dict.fromkeys((*NODE_FIELDS, "cluster", "since"), (n_nodes,)) | {
         "prototype": (n_nodes, n_features),
@@ -184,10 +183,11 @@ def examine(scalars: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Sta
         "edge": (len(arrays["edge"]), 2),
         "handover": (len(arrays["handover"]), 3),
     }
-    wrong = [name for name, shape in shapes.items() if arrays[name].shape != shape]
-    wrong += [name for name, kind in KINDS.items() if arrays[name].dtype.kind != kind]
+    absent = {"birth"} - set(arrays)  # old files have none
+    wrong = [name for name in shapes.keys() - absent if arrays[name].shape != shapes[name]]
+    wrong += [name for name in KINDS.keys() - absent if arrays[name].dtype.kind != KINDS[name]]
     if wrong:
-        raise ValueError(f"wrong shape or dtype of array {', '.join(map(repr, wrong))}")
+        raise ValueError(f"wrong shape or dtype of array {', '.join(map(repr, sorted(wrong)))}")
     if n_nodes == 0 or n_features == 0:
         raise ValueError(f"model without {'features' if n_nodes else 'nodes'}")
     wrong = [name for name, array in arrays.items() if not np.isfinite(array).all()]

@@ -103,11 +103,9 @@ def count_pairs(model: IncrementalClusterer, rows: Any) -> PairCounts:
         `recount` takes it, or the sum of several: `a + b`.
     """
     X = validated_rows_to_predict(model, rows, as_is=True)
-    with model._learner.lock:
-        state = model._learner.state
-        step = max(1, CHUNK_CELLS // X.shape[1])
-        chunks = [as_kernel_rows(X[start : start + step]) for start in range(0, len(X), step)]
-        return reduce(add, [count(state, chunk) for chunk in chunks])
+    state, step = model._learner.copy().state, max(1, CHUNK_CELLS // X.shape[1])
+    chunks = (as_kernel_rows(X[start : start + step]) for start in range(0, len(X), step))
+    return reduce(add, (count(state, chunk) for chunk in chunks))
 
 
 def recount(model: Model, rows: Any) -> Model:
@@ -197,8 +195,9 @@ def _check_alike(models: Sequence[IncrementalClusterer]) -> None:
 
 
 def _check_forks(models: Sequence[IncrementalClusterer], base: IncrementalClusterer) -> None:
+    before = base._learner.copy().state
     for number, model in enumerate(models):
-        if model.__sklearn_is_fitted__() and not is_fork(model._learner.state, base._learner.state):
+        if model.__sklearn_is_fitted__() and not is_fork(model._learner.copy().state, before):
             raise ValueError(
                 f"Model {number} of the list was not forked from the base; make it with base.fork(), "
                 "or merge without a base."
