@@ -4,16 +4,16 @@ Nodes that both models took over from a common base have the same birth number i
 at nearly the same place are matched.
 """
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 
-from ..jit.blocks import LANES, least, pack
 from ..jit.compile import jit, kernel
-from ..jit.simd import WIDTH, load, splat, store
+from ..jit.reference import refer
 from .layout import NONE
+from .nearest import nearest_two, new_scratch, update_coarse
 from .serialise import Arrays
+from .state import State, allocate, scalars_of
 
 
 class Sources(NamedTuple):
@@ -80,76 +80,65 @@ def match_nodes(a: np.ndarray, b: np.ndarray, weight: np.ndarray, reach: float) 
 
     Ties go to the lower node of a, then of b.
     """
-    return choose_partners(np.ascontiguousarray(a), pack(b), weight, reach)
+    return choose_partners(_searchable(b, weight), np.ascontiguousarray(a), reach)
+
+
+def _searchable(points: np.ndarray, weight: np.ndarray) -> State:
+    """A state with these nodes, and two more at infinity: a search always finds two."""
+    n, d = points.shape
+    state = allocate(d, nodes=n + 2)
+    scalars = scalars_of(state)
+    scalars.n_nodes = n + 2
+    state.prototype[:n], state.prototype[n : n + 2] = points, np.inf
+    state.weight[:] = weight
+    if n:  # where the coarse copy is centred, and its unit
+        state.window[0], state.square_sum[:] = points.mean(axis=0), points.var(axis=0) * n
+        scalars.window_size = scalars.window_head = 1
+        scalars.n_seen = n
+    return state
 
 
 @kernel
-def choose_partners(a, blocks, weight, reach):  # INOUT blocks
-    """Match the nearest pair as long as there is one; a node of b that is taken moves to infinity.
+def choose_partners(state, a, reach):  # INOUT state
+    """Match the nearest pair as long as there is one; a node of the state that is taken moves to infinity.
 
-    A node's nearest one in b is searched anew only when it comes to its turn and finds it taken: until then,
-    its old distance is a lower bound.
+    A node of a searches anew only when its turn comes and the two nearest that it knows are taken. Until
+    then, its bound is not above its distance to any node that is left.
     """
-    n, squared = a.shape[0], np.empty(LANES)
-    partner, nearest, away = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n)
-    is_taken = np.zeros(blocks.shape[0] * LANES, np.bool_)
+    state = refer(state)
+    n, scratch = a.shape[0], new_scratch(state)
+    nearest, second, partner = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
+    bound, to_second = np.empty(n), np.empty(n)
+    is_taken = np.zeros(state.scalars[0].n_nodes, np.bool_)
     for i in range(n):
         partner[i] = NONE
-        nearest[i], away[i] = find_nearest(a[i], blocks, weight, reach, squared)
-    i = lowest_index(away)
+        nearest[i], second[i], bound[i], to_second[i] = search(state, a[i], scratch)
+    i = least_within(bound, reach)
     while i != NONE:
         j = nearest[i]
-        if is_taken[j]:
-            nearest[i], away[i] = find_nearest(a[i], blocks, weight, reach, squared)
+        if not is_taken[j]:
+            partner[i], is_taken[j], bound[i] = j, True, np.inf
+            state.prototype[j, 0] = np.inf
+            update_coarse(state, j)
+        elif second[i] != NONE:
+            nearest[i], bound[i], second[i] = second[i], to_second[i], NONE
         else:
-            partner[i], is_taken[j], away[i] = j, True, np.inf
-            blocks[j // LANES, 0, j % LANES] = np.inf
-        i = lowest_index(away)
+            nearest[i], second[i], bound[i], to_second[i] = search(state, a[i], scratch)
+        i = least_within(bound, reach)
     return partner
 
 
 @jit
-def squared_distances(x, block, weight, out):  # INOUT out
-    """Squared distances of x to the points of one block, with the bits of `metric.distance`."""
-    for lane in range(0, LANES, 4 * WIDTH):
-        a = b = c = d = splat(0.0)
-        for j in range(x.shape[0]):
-            xj, w, row = splat(x[j]), splat(weight[j]), block[j]
-            difference = xj - load(row, lane)
-            a = a + difference * difference * w
-            difference = xj - load(row, lane + WIDTH)
-            b = b + difference * difference * w
-            difference = xj - load(row, lane + 2 * WIDTH)
-            c = c + difference * difference * w
-            difference = xj - load(row, lane + 3 * WIDTH)
-            d = d + difference * difference * w
-        store(out, lane, a)
-        store(out, lane + WIDTH, b)
-        store(out, lane + 2 * WIDTH, c)
-        store(out, lane + 3 * WIDTH, d)
+def search(state, x, scratch):  # INOUT scratch, (coarse)
+    """`nearest_two`, compiled once."""
+    return nearest_two(state, x, scratch)
 
 
 @jit
-def find_nearest(x, blocks, weight, reach, squared):  # INOUT squared
-    """(nearest point to x within reach, its distance), ties to the lowest; or (NONE, infinity)."""
-    nearest, away, limit = NONE, np.inf, np.inf
-    for b in range(blocks.shape[0]):
-        squared_distances(x, blocks[b], weight, squared)
-        if least(squared) >= limit:
-            continue
-        for lane in range(LANES):
-            if squared[lane] < limit:
-                distance = math.sqrt(squared[lane])
-                if distance < away:
-                    nearest, away, limit = b * LANES + lane, distance, squared[lane]
-    return (nearest, away) if away <= reach else (NONE, np.inf)
-
-
-@jit
-def lowest_index(values):
-    """Index of the least of the values, or NONE when all are infinite."""
-    index, least_value = NONE, np.inf
+def least_within(values, limit):
+    """Index of the least value, the lowest on ties; or NONE when it is infinite or beyond the limit."""
+    index, least = NONE, np.inf
     for k in range(values.shape[0]):
-        if values[k] < least_value:
-            index, least_value = k, values[k]
-    return index
+        if values[k] < least:
+            index, least = k, values[k]
+    return index if least <= limit else NONE
