@@ -120,6 +120,19 @@ def test_forks_may_be_saved_on_the_way(cls, by_file, tmp_path):
     assert learnt(merge(models, base)) == expected
 
 
+@pytest.mark.parametrize("cls", CLASSES)
+def test_many_forks_of_few_rows(cls, tmp_path):
+    base = cls().partial_fit(DIGITS[:1500])
+    forks = [base.fork().partial_fit(rows) for rows in np.array_split(DIGITS[1500:], 60)]
+    merged = merge(forks, base)
+    assert merged.n_samples_seen_ == len(DIGITS)
+    check(merged._learner.state)
+    merged.save(tmp_path / "model")
+    assert learnt(load(tmp_path / "model")) == learnt(merged)
+    window = merged._learner.export()[1]["window"]
+    assert len(np.unique(window, axis=0)) == len(window)  # rows of the base are there once
+
+
 # Ids
 
 
