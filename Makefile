@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 READY = $(VENV)/.ready
 
-.PHONY: demo test test-slow kernels coverage check fix bench drift beyond fidelity paper baselines explore kills \
+.PHONY: demo test test-slow kernels coverage check fix bench drift events novelty beyond fidelity paper table baselines explore kills \
 	chromium browser-test deep-test lowest-test build clean
 
 demo: $(READY)
@@ -48,6 +48,14 @@ bench: $(READY)
 drift: $(READY)
 	$(BIN)/python -m studies.drift
 
+# Events of planted streams, held against what was planted.
+events: $(READY)
+	$(BIN)/python -m studies.events.study
+
+# Anomalies in a stream and unseen classes: docs/novelty.md.
+novelty: $(READY)
+	$(BIN)/python -m studies.novelty
+
 # How the read-out of hand-over clusters was chosen.
 beyond: $(READY)
 	$(BIN)/python -m studies.beyond.study
@@ -59,6 +67,13 @@ fidelity: $(READY)
 paper: $(READY)
 	$(BIN)/everclust bench run --algorithms idat,ablation,extensions --seeds 30 --shuffles 4 --store everclust_paper.sqlite
 	$(BIN)/everclust bench report --store everclust_paper.sqlite --html docs/report.html --markdown docs/report.md
+
+# Who is told what: EverClust and IDAT beside offline clustering that is told the number of classes, as Markdown.
+# Timeouts and failures are gaps in the table.
+table: $(READY) kernels
+	-$(BIN)/everclust bench run --algorithms everclust,idat,references --settings stationary --seeds 3 \
+		--limit 600 --memory 8 --store everclust_references.sqlite
+	$(BIN)/everclust bench table --store everclust_references.sqlite
 
 # The compared algorithms with the paper's parameters, on seven data sets.
 baselines: $(READY)

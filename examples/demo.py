@@ -16,7 +16,7 @@ from sklearn.datasets import load_digits
 from sklearn.manifold import TSNE
 from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
 
-from everclust import IDAT, TopologyDisplay
+from everclust import EverClust, TopologyDisplay
 from everclust.view.palette import colours_of, paler
 
 SEED = 0
@@ -42,15 +42,17 @@ def warm_up(X: np.ndarray) -> None:
     """Compile; later runs load the compiled kernels from disk."""
     print("compiling (first run only) ...", end=" ", flush=True)
     start = time.perf_counter()
-    IDAT().fit(X)
+    EverClust().fit(X)
     print(f"{time.perf_counter() - start:.1f} s\n")
 
 
-def learn_class_by_class(X: np.ndarray, y: np.ndarray, classes: np.ndarray, parts: list[np.ndarray]) -> IDAT:
+def learn_class_by_class(
+    X: np.ndarray, y: np.ndarray, classes: np.ndarray, parts: list[np.ndarray]
+) -> EverClust:
     """Learn one digit after the other; the model sees each image once and no class labels."""
     print(f"{len(X)} images of {X.shape[1]} pixels, one digit after the other, each image once\n")
     print("new digit   samples   nodes   active   clusters    ARI    AMI   over all digits so far")
-    model, took = IDAT(), 0.0
+    model, took = EverClust(), 0.0
     for n, digit in enumerate(classes, start=1):
         start = time.perf_counter()
         model.partial_fit(X[parts[n - 1]])
@@ -60,7 +62,7 @@ def learn_class_by_class(X: np.ndarray, y: np.ndarray, classes: np.ndarray, part
     return model
 
 
-def progress(model: IDAT, X: np.ndarray, y: np.ndarray, seen: np.ndarray) -> str:
+def progress(model: EverClust, X: np.ndarray, y: np.ndarray, seen: np.ndarray) -> str:
     """Counts, and agreement with the digits seen so far if there are two or more."""
     line = f"{len(seen):7}   {model.n_nodes_:5}   {model.n_active_nodes_:6}   {model.n_clusters_:8}"
     if len(np.unique(y[seen])) == 1:
@@ -70,7 +72,7 @@ def progress(model: IDAT, X: np.ndarray, y: np.ndarray, seen: np.ndarray) -> str
     return line + f"   {ari:4.2f}   {ami:4.2f}"
 
 
-def print_clusters(model: IDAT, X: np.ndarray, y: np.ndarray) -> None:
+def print_clusters(model: EverClust, X: np.ndarray, y: np.ndarray) -> None:
     """Print the largest clusters and their most frequent digit."""
     labels = model.predict(X)
     ids, sizes = np.unique(labels, return_counts=True)
@@ -81,7 +83,7 @@ def print_clusters(model: IDAT, X: np.ndarray, y: np.ndarray) -> None:
         print(f"{ids[i]:7}   {sizes[i]:4}   {count.argmax():6}   {count.max() / sizes[i]:6.0%}")
 
 
-def draw(model: IDAT, X: np.ndarray) -> None:
+def draw(model: EverClust, X: np.ndarray) -> None:
     """Draw the topology (left) and the prototypes of the active nodes as images (right)."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.9), layout="constrained", dpi=120)
     TopologyDisplay.from_estimator(model, X, ax=left)
@@ -91,7 +93,7 @@ def draw(model: IDAT, X: np.ndarray) -> None:
     figure.savefig(PICTURE, pil_kwargs={"optimize": True})
 
 
-def draw_atlas(model: IDAT, ax: Axes) -> None:
+def draw_atlas(model: EverClust, ax: Axes) -> None:
     """Draw each active node as an image in the colour of its cluster, next to similar ones."""
     nodes = np.flatnonzero(model.node_labels_ >= 0)
     place = np.full((model.n_nodes_, 2), np.nan)

@@ -1,16 +1,18 @@
 """Speed of everclust, printed by `make bench`: one process, one thread, CPU time, best of several runs."""
 
+import os
 import subprocess
 import sys
 import tempfile
 import time
 import timeit
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import pyarrow as pa
 from pyarrow.csv import write_csv
-from sklearn.cluster import MiniBatchKMeans
+from sklearn.cluster import KMeans, MiniBatchKMeans
 from sklearn.datasets import load_digits
 from threadpoolctl import threadpool_limits
 
@@ -55,25 +57,77 @@ def best(
     return np.min([[cpu_time(task, clock) for task in tasks] for _ in range(repeats)], axis=0).tolist()
 
 
-def in_batches(model: IDAT | MiniBatchKMeans, X: np.ndarray, size: int) -> None:
+def in_batches(model: IDAT | EverClust | MiniBatchKMeans, X: np.ndarray, size: int) -> None:
     """Learn X in batches."""
     for start in range(0, len(X), size):
         model.partial_fit(X[start : start + size])
 
 
-def relative_to_mini_batch_k_means() -> None:
-    """Samples per second on digits, tiled and shuffled to 100,000 rows, in batches of 100."""
+def many_digits() -> np.ndarray:
+    """scikit-learn's digits, tiled and shuffled to 100,000 rows."""
     digits = load_digits().data
     X = np.tile(digits, (100_000 // len(digits) + 1, 1))[:100_000]
-    X = X[np.random.default_rng(0).permutation(len(X))]
-    ours, theirs = best(
+    return X[np.random.default_rng(0).permutation(len(X))]
+
+
+def relative_to_mini_batch_k_means() -> None:
+    """Samples per second on digits in batches of 100; those of EverClust with ids and events."""
+    X = many_digits()
+    idat, everclust, theirs = best(
         lambda: in_batches(IDAT(), X, 100),
+        lambda: in_batches(EverClust(), X, 100),
         lambda: in_batches(MiniBatchKMeans(n_clusters=8, n_init=1, random_state=0), X, 100),
     )
-    nodes = IDAT().partial_fit(X).n_nodes_
-    print(f"digits 100,000 x 64 in batches of 100: {1e5 / ours:,.0f} samples/s with {nodes} nodes,")
+    print("digits 100,000 x 64 in batches of 100:")
+    for name, took, aim in (("IDAT", idat, 3), ("EverClust", everclust, 2)):
+        print(f"  {name} {1e5 / took:,.0f} samples/s")
+        summarise(f"digits: {name} relative to MiniBatchKMeans(8)", theirs / took, aim, at_least=True)
     print(f"  MiniBatchKMeans(n_clusters=8) {1e5 / theirs:,.0f} samples/s")
-    summarise("digits: speed relative to MiniBatchKMeans(8)", theirs / ours, 3, at_least=True)
+
+
+def streams_to_predict() -> Iterator[tuple[str, np.ndarray]]:
+    """Name and rows."""
+    yield "digits", many_digits()
+    for name in ("optdigits", "letter"):
+        yield name, class_incremental(*data_set(name), seed=0)
+
+
+def relative_to_k_means() -> None:
+    """`predict` relative to KMeans with as many centres as there are nodes to compare with; and `fit`."""
+    for name, X in streams_to_predict():
+        for model in (IDAT(), EverClust()):
+            what = f"{name}, {type(model).__name__}"
+            predict_and_k_means(what, model.partial_fit(X), X)
+            kind = type(model)
+            fit, partial_fit = best(lambda: kind().fit(X), lambda: kind().partial_fit(X), repeats=5)  # noqa: B023
+            summarise(f"{what}: fit relative to partial_fit", fit / partial_fit, 1.3)
+
+
+def predict_and_k_means(what: str, model: IDAT | EverClust, X: np.ndarray) -> None:
+    """Compare predictions on one thread, by CPU time, and on two, by the clock."""
+    centres = model.snapshot().candidates.node
+    start = model.prototypes_[centres]
+    theirs = KMeans(n_clusters=len(centres), init=start, n_init=1, max_iter=1).fit(X)
+    for n_threads, clock in ((1, time.process_time), (2, time.perf_counter)):
+        with threadpool_limits(n_threads), on_cores(n_threads):
+            ours_took, theirs_took = best(lambda: model.predict(X), lambda: theirs.predict(X), clock=clock)
+        print(
+            f"  {what}, {len(centres)} nodes, {n_threads} threads: "
+            f"{ours_took * 1e3:.1f} ms, KMeans {theirs_took * 1e3:.1f} ms"
+        )
+        label = f"{what}: predict relative to KMeans, {n_threads} threads"
+        summarise(label, ours_took / theirs_took, 1)
+
+
+@contextmanager
+def on_cores(n: int) -> Iterator[None]:
+    """Use no more than so many cores."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, sorted(before)[:n])
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
 
 
 def node_counts(X: np.ndarray) -> np.ndarray:
@@ -256,6 +310,7 @@ def main() -> None:
     IDAT().fit(np.random.default_rng(0).normal(size=(300, 3)))  # compile or load
     for part in (
         relative_to_mini_batch_k_means,
+        relative_to_k_means,
         relative_to_lower_bound,
         absolute_times,
         one_at_a_time,

@@ -45,7 +45,7 @@ def validated_rows(estimator: Any, X: Any, *, reset: bool, as_is: bool = False) 
 def validated_rows_to_predict(estimator: Any, X: Any, *, as_is: bool = False) -> np.ndarray:
     """The same for rows that a fitted estimator predicts."""
     check_is_fitted(estimator)
-    return _validated(estimator, X, False, as_is)
+    return X if needs_no_validation(estimator, X, 2) else _validated(estimator, X, False, as_is)
 
 
 def refuse_arguments(method: str, arguments: Mapping[str, Any]) -> None:

@@ -242,6 +242,42 @@ def test_report(folder, monkeypatch):
     assert written == [(Path("everclust_bench.sqlite"), Path("page.html"), Path("page.md"))]
 
 
+def test_table():
+    assert "There is no store at everclust_bench.sqlite" in sentence("table")
+    names = "everclust,idat,k-means,birch"
+    call("run", "--algorithms", names, "--datasets", "iris", "--seeds", 1, "--jobs", 1)
+    said = call("table")
+    assert "| Algorithm | is told | ARI | AMI | seconds |" in said
+    assert re.search(r"^\| k-means, raw features \| number of classes \| 0\.\d+ \|", said, flags=re.M)
+    chosen = call("table", "--algorithms", "birch,idat")
+    assert re.findall(r"^\| (\w+)", chosen, flags=re.M) == ["Algorithm", "Birch", "IDAT"]
+
+
+def test_what_is_not_installed_is_left_out_with_a_word(monkeypatch):
+    monkeypatch.setitem(sys.modules, "river", None)
+    result = CliRunner().invoke(
+        app,
+        [
+            "bench",
+            "run",
+            "--algorithms",
+            "references,streams",
+            "--datasets",
+            "iris",
+            "--seeds",
+            "1",
+            "--jobs",
+            "1",
+        ],
+    )
+    assert result.exit_code == 0
+    assert result.stdout.startswith("8 ok; ")
+    said = " ".join(result.stderr.split())
+    assert "Left out: DBSTREAM (river), DenStream (river), CluStream (river), STREAMKMeans (river)" in said
+    assert "river is not installed: pip install 'everclust[bench]'" in said
+    assert "pip install 'everclust[bench]'" in call("run", "--algorithms", "clustream", code=3)
+
+
 @pytest.mark.parametrize("package", ["typer", "rich"])
 def test_without_typer_or_rich(package, monkeypatch):
     for name in [name for name in sys.modules if name.split(".")[0] == package]:

@@ -264,7 +264,7 @@ def test_score(points, call, record, X):
     told = record("score", points, "-m", "m", "--label", "kind")
     model = EverClust().partial_fit(X)
     assert told["mean similarity"] == pytest.approx(model.score_samples(X).mean())
-    assert told["novel"] == pytest.approx((model.score_samples(X) < model.vigilance_).mean())
+    assert told["novel"] == pytest.approx(model.predict_novel(X).mean())
     assert told["classes"] == 3
     assert -0.1 < told["AMI"] < 0.2  # the labels have nothing to do with the groups
     assert "ARI" not in record("score", points, "-m", "m")
@@ -336,3 +336,21 @@ def test_progress_is_shown_on_a_terminal_only(points, folder):
     for word in ("rows", "nodes", "clusters", "interval", "vigilance"):
         assert word in shown
     assert out.startswith(b"3,000 rows; ")
+
+
+def test_new_rows_are_marked(points, X, call, folder):
+    """Before their block is learnt; and by a finished model."""
+    call("fit", points, "-m", "m", "--exclude", "name,kind", "--block", 500, "-p", "p.csv", "--novel")
+    lines = (folder / "p.csv").read_text().splitlines()
+    assert lines[0] == "row,cluster,novel"
+    model, expected = EverClust(), []
+    for start in range(0, len(X), 500):
+        rows = X[start : start + 500]
+        expected += model.predict_novel(rows).tolist() if start else [True] * 500
+        model.partial_fit(rows)
+    assert [line.split(",")[2] for line in lines[1:]] == [str(novel) for novel in expected]
+    assert 500 < sum(expected) < 1500
+    call("predict", points, "-m", "m", "--exclude", "name,kind", "-o", "q.jsonl", "--novel", "--similarity")
+    rows = [json.loads(line) for line in (folder / "q.jsonl").read_text().splitlines()]
+    assert [row["novel"] for row in rows] == model.predict_novel(X).tolist()
+    assert "there are no --predictions" in call("fit", points, "-m", "n", "--novel", code=2)

@@ -4,10 +4,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everclust.core.learn import learn
-from everclust.core.metric import cap, distance, two_distances, update_stretch, weighted_squared_distances
+from everclust.core.metric import (
+    cap,
+    distance,
+    two_distances,
+    update_stretch,
+    vector_of_weighted_squared_distances,
+    weighted_squared_distances,
+)
 from everclust.core.state import new_state, scalars_of
 from everclust.core.variants import CAPPED
 from everclust.jit.blocks import LANES, pack
+from everclust.jit.simd import WIDTH
 from oracles.handover import capped_weights, weighted_distance
 
 
@@ -37,6 +45,10 @@ def test_distances_to_a_block_are_those_to_its_nodes(compiled, seed, n, d):
         here = nodes[b * LANES : (b + 1) * LANES]
         expected = [weighted_distance(x, y, weight) for y in here]
         np.testing.assert_allclose(np.sqrt(found[: len(here)]), expected, rtol=1e-14)
+        few = np.empty(WIDTH)
+        for lane in range(0, LANES, WIDTH):
+            compiled(vector_of_weighted_squared_distances)(x, block, lane, weight, few)
+            assert few.tobytes() == found[lane : lane + WIDTH].tobytes()
 
 
 @pytest.fixture

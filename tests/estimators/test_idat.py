@@ -113,7 +113,8 @@ def test_rows_without_validation_are_learnt_and_predicted_alike(algorithm):
         rows = DIGITS[start : start + 100]
         model.partial_fit(rows)
         assert trusting._learn_rows(rows) is None
-    assert everything(trusting) == everything(model)
+    assert learnt(trusting) == learnt(model)
+    assert not hasattr(trusting, "labels_")
     assert np.array_equal(trusting._predict_rows(DIGITS), model.predict(DIGITS))
 
 
@@ -185,15 +186,6 @@ def test_nodes_in_one_component_share_a_label(data):
         assert len({int(model.node_labels_[k]) for k in nodes}) == 1
 
 
-def test_labels_are_there_after_fit_only():
-    model = IDAT().fit(IRIS)
-    assert len(model.labels_) == 150
-    model.partial_fit(IRIS[:1])
-    assert not hasattr(model, "labels_")
-    model.fit(IRIS).learn_one(IRIS[0])
-    assert not hasattr(model, "labels_")
-
-
 def test_predictions_are_the_nearest_nodes_clusters():
     """d/σ, the least over the active nodes, written out."""
     model = IDAT().fit(DIGITS)
@@ -201,7 +193,6 @@ def test_predictions_are_the_nearest_nodes_clusters():
     distance = np.linalg.norm(DIGITS[:, None] - model.prototypes_[candidates], axis=2)
     ratio = distance / model.scales_[candidates]
     assert np.array_equal(model.predict(DIGITS), model.node_labels_[candidates[ratio.argmin(axis=1)]])
-    np.testing.assert_allclose(model.score_samples(DIGITS), 1 / (1 + ratio.min(axis=1)), rtol=1e-12)
 
 
 # Attributes
@@ -308,15 +299,13 @@ def test_similarities_are_in_range(data):
         assert similarity.shape == (len(X),)
         assert (similarity > 0).all()
         assert (similarity <= 1).all()
-    candidates = model.active_ if model.n_active_nodes_ else slice(None)
-    assert (model.score_samples(model.prototypes_[candidates]) == 1).all()
 
 
 def test_large_inputs_give_the_same_answers_on_all_cores(monkeypatch):
     model, X = IDAT().fit(blobs(2000)), blobs(40_000, seed=1)
-    expected = model.predict(X), model.score_samples(X)
+    expected = model.predict(X)
     threads = set()
-    assign = everclust.model.predict.assign
+    assign = everclust.model.predict.assign_coarsely
     together = threading.Barrier(3)
 
     def watched(*arguments):
@@ -325,13 +314,10 @@ def test_large_inputs_give_the_same_answers_on_all_cores(monkeypatch):
             together.wait(timeout=30)  # passes only when three of them are at work at once
         assign(*arguments)
 
-    monkeypatch.setattr("everclust.model.predict.assign", watched)
-    monkeypatch.setattr("everclust.model.predict._n_cores", lambda: 3)
-    monkeypatch.setattr("everclust.model.predict.PARALLEL_WORK", 1)
-    assert np.array_equal(model.predict(X), expected[0])
-    assert len(threads) == 3
-    threads.clear()
-    assert np.array_equal(model.score_samples(X), expected[1])
+    monkeypatch.setattr("everclust.model.predict.assign_coarsely", watched)
+    monkeypatch.setattr("everclust.model.chunks._n_cores", lambda: 3)
+    monkeypatch.setattr("everclust.model.chunks.PARALLEL_WORK", 1)
+    assert np.array_equal(model.predict(X), expected)
     assert len(threads) == 3
 
 
@@ -340,13 +326,13 @@ def test_work_worth_it_is_spread_over_the_cores(monkeypatch):
     model, X = IDAT().fit(blobs(2000)), blobs(1_000_000)
     pools = []
 
-    class Pool(everclust.model.predict.ThreadPoolExecutor):
+    class Pool(everclust.model.chunks.ThreadPoolExecutor):
         def __init__(self, n_workers):
             pools.append(n_workers)
             super().__init__(n_workers)
 
-    monkeypatch.setattr("everclust.model.predict.ThreadPoolExecutor", Pool)
-    monkeypatch.setattr("everclust.model.predict._n_cores", lambda: 2)
+    monkeypatch.setattr("everclust.model.chunks.ThreadPoolExecutor", Pool)
+    monkeypatch.setattr("everclust.model.chunks._n_cores", lambda: 2)
     model.predict(X)
     model.predict(X[:10])
     assert pools == [2]
@@ -363,7 +349,7 @@ def test_reading_needs_little_memory_for_many_rows():
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert len(answer) == len(X)
-        assert peak - answer.nbytes < 16e6 * everclust.model.predict._n_cores() + 2e6 < X.nbytes
+        assert peak - answer.nbytes < 16e6 * everclust.model.chunks._n_cores() + 2e6 < X.nbytes
 
 
 def test_learning_needs_no_copy_of_everything():

@@ -10,10 +10,11 @@ import scipy.sparse
 from sklearn.datasets import load_digits, load_iris
 from sklearn.exceptions import NotFittedError
 
-from everclust import IDAT
+from everclust import IDAT, EverClust
 from everclust.core.learn import learn_rows
 from everclust.core.readout import assign
 
+BOTH = pytest.mark.parametrize("algorithm", [IDAT, EverClust])
 IRIS = load_iris().data
 DIGITS = load_digits().data
 NAMES = ["sepal length", "sepal width", "petal length", "petal width"]
@@ -80,58 +81,64 @@ FORMS = {
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.filterwarnings("ignore:X (has|does not have) .*feature names:UserWarning")
-def test_the_form_of_the_table_does_not_matter(form, tmp_path):
-    expected, X = IDAT().fit(IRIS), FORMS[form](IRIS, tmp_path)
-    model = IDAT().fit(X)
+@BOTH
+def test_the_form_of_the_table_does_not_matter(form, tmp_path, algorithm):
+    expected, X = algorithm().fit(IRIS), FORMS[form](IRIS, tmp_path)
+    model = algorithm().fit(X)
     assert learnt(model) == learnt(expected)
     assert np.array_equal(model.labels_, expected.labels_)
     assert same_answers(expected, model, X)
     assert learnt(model.partial_fit(X)) == learnt(expected.partial_fit(IRIS))
-    step = IDAT()
+    step = algorithm()
     for start in range(0, 150, 40):
         step.partial_fit(X[start : start + 40])
-    assert learnt(step) == learnt(IDAT().partial_fit(IRIS))
+    assert learnt(step) == learnt(algorithm().partial_fit(IRIS))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, np.longdouble, np.int64, np.uint8, bool])
-def test_numbers_of_any_type_count_as_their_value(dtype):
+@BOTH
+def test_numbers_of_any_type_count_as_their_value(dtype, algorithm):
     X = (DIGITS[:400] / (1 if np.dtype(dtype).kind in "iu" else 7)).astype(dtype)
     wide = X.astype(np.float64)
-    model, expected = IDAT().fit(X), IDAT().fit(wide)
+    model, expected = algorithm().fit(X), algorithm().fit(wide)
     assert learnt(model) == learnt(expected)
     assert same_answers(model, expected, X)
     assert same_answers(model, expected, wide)
-    cut = IDAT()
+    cut = algorithm()
     for start in range(0, len(X), 7):
         cut.partial_fit(X[start : start + 7])
-    assert learnt(cut) == learnt(IDAT().partial_fit(wide))
+    assert learnt(cut) == learnt(algorithm().partial_fit(wide))
 
 
-def test_frames_of_float32(tmp_path):
+@BOTH
+def test_frames_of_float32(tmp_path, algorithm):
     X = IRIS.astype(np.float32)
     for frame in (pandas.DataFrame(X, columns=NAMES), polars.DataFrame(X, schema=NAMES)):
-        model = IDAT().fit(frame)
-        assert learnt(model) == learnt(IDAT().fit(X.astype(np.float64)))
+        model = algorithm().fit(frame)
+        assert learnt(model) == learnt(algorithm().fit(X.astype(np.float64)))
         assert list(model.feature_names_in_) == NAMES
 
 
-def test_no_form_has_to_be_compiled_for(tmp_path):
-    IDAT().fit(IRIS).predict(IRIS)
+@BOTH
+def test_no_form_has_to_be_compiled_for(tmp_path, algorithm):
+    algorithm().fit(IRIS).predict(IRIS)
     before = len(learn_rows.signatures), len(assign.signatures)
     for form in ("Fortran order", "read-only", "read-only memmap", "unaligned", "big-endian", "pandas"):
-        IDAT().fit(FORMS[form](IRIS, tmp_path)).predict(FORMS[form](IRIS, tmp_path))
+        algorithm().fit(FORMS[form](IRIS, tmp_path)).predict(FORMS[form](IRIS, tmp_path))
     assert (len(learn_rows.signatures), len(assign.signatures)) == before
 
 
-def test_the_input_is_not_written_to():
+@BOTH
+def test_the_input_is_not_written_to(algorithm):
     X = IRIS.copy()
-    IDAT().fit(X).predict(X)
+    algorithm().fit(X).predict(X)
     assert np.array_equal(X, IRIS)
 
 
-def test_the_input_is_not_kept():
+@BOTH
+def test_the_input_is_not_kept(algorithm):
     X = IRIS.copy()
-    model = IDAT().fit(X)
+    model = algorithm().fit(X)
     before = everything(model)
     X[:] = 0
     assert everything(model) == before
@@ -143,8 +150,9 @@ def test_the_input_is_not_kept():
 @pytest.mark.parametrize(
     "frame", [pandas.DataFrame(IRIS, columns=NAMES), polars.DataFrame(IRIS, schema=NAMES)]
 )
-def test_names_of_features(frame):
-    model = IDAT().fit(frame)
+@BOTH
+def test_names_of_features(frame, algorithm):
+    model = algorithm().fit(frame)
     assert list(model.feature_names_in_) == NAMES
     assert np.array_equal(model.predict(frame), model.labels_)
     model.partial_fit(frame)
@@ -157,8 +165,9 @@ def test_names_of_features(frame):
         model.predict(IRIS)
 
 
-def test_fit_forgets_the_names_with_everything_else():
-    model = IDAT().fit(pandas.DataFrame(IRIS, columns=NAMES))
+@BOTH
+def test_fit_forgets_the_names_with_everything_else(algorithm):
+    model = algorithm().fit(pandas.DataFrame(IRIS, columns=NAMES))
     model.fit(DIGITS)
     assert not hasattr(model, "feature_names_in_")
     assert model.n_features_in_ == 64
@@ -200,22 +209,24 @@ WRONG_WIDTH = {"narrow": IRIS[:, :3], "wide": np.ones((5, 6)), "one narrow row":
 
 @pytest.mark.parametrize("method", ["fit", "partial_fit"])
 @pytest.mark.parametrize("kind", REFUSED)
-def test_a_refusal_leaves_a_new_model_new(kind, method):
+@BOTH
+def test_a_refusal_leaves_a_new_model_new(kind, method, algorithm):
     X, message = REFUSED[kind]
-    model = IDAT()
+    model = algorithm()
     with pytest.raises((ValueError, TypeError), match=message):
         getattr(model, method)(X)
     assert vars(model) == model.get_params()
     with pytest.raises(NotFittedError):
         model.predict(IRIS)
-    assert learnt(model.partial_fit(DIGITS)) == learnt(IDAT().partial_fit(DIGITS))
+    assert learnt(model.partial_fit(DIGITS)) == learnt(algorithm().partial_fit(DIGITS))
 
 
 @pytest.mark.parametrize("method", ["fit", "partial_fit", "predict", "score_samples"])
 @pytest.mark.parametrize("kind", REFUSED)
-def test_a_refusal_leaves_a_model_as_it_was(kind, method):
+@BOTH
+def test_a_refusal_leaves_a_model_as_it_was(kind, method, algorithm):
     X, message = REFUSED[kind]
-    model = IDAT().fit(pandas.DataFrame(IRIS, columns=NAMES) if "pandas" in kind else IRIS)
+    model = algorithm().fit(pandas.DataFrame(IRIS, columns=NAMES) if "pandas" in kind else IRIS)
     before = everything(model)
     with pytest.raises((ValueError, TypeError), match=message):
         getattr(model, method)(X)
@@ -224,8 +235,9 @@ def test_a_refusal_leaves_a_model_as_it_was(kind, method):
 
 @pytest.mark.parametrize("kind", WRONG_WIDTH)
 @pytest.mark.parametrize("method", ["partial_fit", "predict", "score_samples"])
-def test_the_width_is_that_of_the_first_batch(kind, method):
-    model = IDAT().fit(IRIS)
+@BOTH
+def test_the_width_is_that_of_the_first_batch(kind, method, algorithm):
+    model = algorithm().fit(IRIS)
     before = everything(model)
     with pytest.raises(ValueError, match="is expecting 4 features as input"):
         getattr(model, method)(WRONG_WIDTH[kind])
@@ -233,16 +245,18 @@ def test_the_width_is_that_of_the_first_batch(kind, method):
 
 
 @pytest.mark.parametrize("row", [IRIS[0, :3], IRIS[0] * np.nan, IRIS[0] * 1e150, np.array([]), ["a"] * 4])
-def test_learn_one_refuses_too(row):
-    model = IDAT().fit(IRIS)
+@BOTH
+def test_learn_one_refuses_too(row, algorithm):
+    model = algorithm().fit(IRIS)
     before = everything(model)
     with pytest.raises(ValueError, match=r"feature|NaN|rescale|strings"):
         model.learn_one(row)
     assert everything(model) == before
 
 
-def test_a_failing_fit_with_other_names_changes_nothing():
-    model = IDAT().fit(pandas.DataFrame(IRIS, columns=NAMES))
+@BOTH
+def test_a_failing_fit_with_other_names_changes_nothing(algorithm):
+    model = algorithm().fit(pandas.DataFrame(IRIS, columns=NAMES))
     before = everything(model)
     other = pandas.DataFrame(with_bad_value(IRIS, "NaN"), columns=list("abcd"))
     for X in (other, other[["a", "b"]], with_bad_value(DIGITS, "infinity")):
@@ -253,8 +267,9 @@ def test_a_failing_fit_with_other_names_changes_nothing():
 
 
 @pytest.mark.parametrize("position", [0, 1, 75, 148, 149])
-def test_a_batch_with_one_bad_row_is_not_learnt_at_all(position):
-    model = IDAT().partial_fit(IRIS)
+@BOTH
+def test_a_batch_with_one_bad_row_is_not_learnt_at_all(position, algorithm):
+    model = algorithm().partial_fit(IRIS)
     before = everything(model)
     for value in BAD_VALUES.values():
         for dtype in (np.float64, np.longdouble):
@@ -265,18 +280,20 @@ def test_a_batch_with_one_bad_row_is_not_learnt_at_all(position):
             assert everything(model) == before
 
 
-def test_the_error_for_huge_values_is_one_sentence():
+@BOTH
+def test_the_error_for_huge_values_is_one_sentence(algorithm):
     with pytest.raises(ValueError, match="rescale") as raised:
-        IDAT().fit([[1.0, 2.0], [3.0, -4e200]])
+        algorithm().fit([[1.0, 2.0], [3.0, -4e200]])
     assert str(raised.value) == (
         "X contains a value of magnitude 4e+200, but distances can only be computed up to 1e+140; "
         "rescale the feature it is in."
     )
 
 
-def test_nobody_is_warned_of_huge_values_before_they_are_refused():
+@BOTH
+def test_nobody_is_warned_of_huge_values_before_they_are_refused(algorithm):
     """Warnings are errors here; a running stream takes a shorter way."""
-    model = IDAT().partial_fit(IRIS)
+    model = algorithm().partial_fit(IRIS)
     before = everything(model)
     for learn, X in ((model.partial_fit, np.full((2, 4), 1e200)), (model.learn_one, np.full(4, -1e200))):
         with pytest.raises(ValueError, match="rescale"):
@@ -287,59 +304,66 @@ def test_nobody_is_warned_of_huge_values_before_they_are_refused():
 # Extremes that are not refused
 
 
-def same_model_each_way(X):
-    model = IDAT().fit(X)
-    cut = IDAT()
+def same_model_each_way(algorithm, X):
+    model = algorithm().fit(X)
+    cut = algorithm()
     for row in X:
         cut.learn_one(row)
-    assert learnt(cut) == learnt(IDAT().partial_fit(X))
+    assert learnt(cut) == learnt(algorithm().partial_fit(X))
     assert np.array_equal(model.labels_, model.predict(X))
     similarity = model.score_samples(X)
     assert ((similarity > 0) & (similarity <= 1)).all()
     return model
 
 
-def test_one_row():
-    model = same_model_each_way(IRIS[:1])
+@BOTH
+def test_one_row(algorithm):
+    model = same_model_each_way(algorithm, IRIS[:1])
     assert (model.n_nodes_, model.n_clusters_, model.n_samples_seen_) == (1, 1, 1)
     assert model.score_samples(IRIS[:1]) == 1
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0, -1e-300, 1e139, 5e-324])
-def test_constant_data_is_one_place(value):
-    model = same_model_each_way(np.full((200, 3), value))
+@BOTH
+def test_constant_data_is_one_place(value, algorithm):
+    model = same_model_each_way(algorithm, np.full((200, 3), value))
     assert (model.prototypes_ == value).all()
     assert (model.score_samples(np.full((1, 3), value)) == 1).all()
 
 
-def test_duplicates():
-    model = same_model_each_way(np.repeat(IRIS[:20], 20, axis=0))
+@BOTH
+def test_duplicates(algorithm):
+    model = same_model_each_way(algorithm, np.repeat(IRIS[:20], 20, axis=0))
     assert model.n_samples_seen_ == 400
 
 
 @pytest.mark.parametrize("magnitude", [1e-300, 1e-20, 1e60, 1e69, 1e71, 1e100, 1e139])
-def test_magnitudes(magnitude):
+@BOTH
+def test_magnitudes(magnitude, algorithm):
     X = np.random.default_rng(0).uniform(-1, 1, (300, 4)) * magnitude
-    model = same_model_each_way(X)
+    model = same_model_each_way(algorithm, X)
     assert np.isfinite(model.scales_).all()
     assert np.isfinite(model.prototypes_).all()
 
 
-def test_integers_of_any_size():
+@BOTH
+def test_integers_of_any_size(algorithm):
     limits = np.iinfo(np.int64)
     X = np.array([[limits.min, 0], [limits.max, 1], [5, 7], [-5, 7]])
-    same_model_each_way(X.astype(float))
-    assert learnt(IDAT().fit(X)) == learnt(IDAT().fit(X.astype(float)))
+    same_model_each_way(algorithm, X.astype(float))
+    assert learnt(algorithm().fit(X)) == learnt(algorithm().fit(X.astype(float)))
 
 
-def test_one_feature_and_many():
-    same_model_each_way(IRIS[:, :1])
-    same_model_each_way(np.random.default_rng(0).normal(size=(20, 3000)))
+@BOTH
+def test_one_feature_and_many(algorithm):
+    same_model_each_way(algorithm, IRIS[:, :1])
+    same_model_each_way(algorithm, np.random.default_rng(0).normal(size=(20, 3000)))
 
 
-def test_deep_copies_are_equal_to_the_bit():
+@BOTH
+def test_deep_copies_are_equal_to_the_bit(algorithm):
     """The comparison that the tests above rely on sees a difference in one bit."""
-    model = IDAT().fit(IRIS)
+    model = algorithm().fit(IRIS)
     twin = copy.deepcopy(model)
     assert everything(twin) == everything(model)
     prototype = twin._learner.state.prototype

@@ -8,8 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from everclust import IDAT, load
+from everclust import IDAT, EverClust, load
 from everclust.core.invariants import check
+
+BOTH = pytest.mark.parametrize("algorithm", [IDAT, EverClust])
 
 
 def blobs(n, n_features=8, n_blobs=20, seed=0):
@@ -30,7 +32,8 @@ def learn_in_batches(model, X, size=500):
         time.sleep(0.001)  # the others get a chance
 
 
-def test_two_learn_while_a_third_predicts(monkeypatch):
+@BOTH
+def test_two_learn_while_a_third_predicts(monkeypatch, algorithm):
     """Every prediction is one that a model after some whole number of batches gives."""
     monkeypatch.setattr(
         "everclust.model.learner.CHUNK_WORK", 64 * 8 * 50
@@ -38,7 +41,7 @@ def test_two_learn_while_a_third_predicts(monkeypatch):
     streams, probe = [blobs(20_000), blobs(20_000, seed=1)], blobs(50, seed=2)
     moments, expected = {}, []
     for stream in streams:
-        alone = IDAT()
+        alone = algorithm()
         for start in range(0, len(stream), 500):
             alone.partial_fit(stream[start : start + 500])
             if stream is streams[0]:
@@ -46,7 +49,7 @@ def test_two_learn_while_a_third_predicts(monkeypatch):
                 moments[answer] = alone.n_samples_seen_
         expected.append(learnt(alone))
 
-    models = [IDAT().partial_fit(stream[:500]) for stream in streams]
+    models = [algorithm().partial_fit(stream[:500]) for stream in streams]
     seen, done = [], threading.Event()
 
     def predict():
@@ -79,15 +82,16 @@ def parts_of(snapshot):
     return [np.asarray(part).tobytes() for part in snapshot._replace(candidates=None)]
 
 
-def test_a_snapshot_is_of_one_moment(monkeypatch):
+@BOTH
+def test_a_snapshot_is_of_one_moment(monkeypatch, algorithm):
     """Scalars, nodes, edges and labels that are read in one go belong together."""
     monkeypatch.setattr("everclust.model.learner.CHUNK_WORK", 64 * 8 * 50)
     X = blobs(10_000)
-    alone, moments = IDAT(), {}
+    alone, moments = algorithm(), {}
     for start in range(0, len(X), 500):
         now = alone.partial_fit(X[start : start + 500]).snapshot()
         moments[now.n_samples_seen] = parts_of(now)
-    model, snapshots = IDAT().partial_fit(X[:500]), []
+    model, snapshots = algorithm().partial_fit(X[:500]), []
     learning = threading.Thread(target=learn_in_batches, args=(model, X[500:]))
     learning.start()
     while learning.is_alive():
@@ -98,9 +102,10 @@ def test_a_snapshot_is_of_one_moment(monkeypatch):
         assert parts_of(snapshot) == moments[snapshot.n_samples_seen]
 
 
-def test_saving_copying_and_pickling_while_learning(tmp_path):
+@BOTH
+def test_saving_copying_and_pickling_while_learning(tmp_path, algorithm):
     X = blobs(20_000)
-    model = IDAT().partial_fit(X[:500])
+    model = algorithm().partial_fit(X[:500])
     learning = threading.Thread(target=learn_in_batches, args=(model, X[500:]))
     learning.start()
     stored = []
@@ -112,13 +117,14 @@ def test_saving_copying_and_pickling_while_learning(tmp_path):
     for twin in stored:
         n_seen = twin.n_samples_seen_
         assert n_seen % 500 == 0
-        assert learnt(twin) == learnt(IDAT().partial_fit(X[:n_seen]))
+        assert learnt(twin) == learnt(algorithm().partial_fit(X[:n_seen]))
 
 
-def test_a_prediction_during_fit_waits_for_it(monkeypatch):
+@BOTH
+def test_a_prediction_during_fit_waits_for_it(monkeypatch, algorithm):
     """It never sees a model that has learnt nothing yet, or half of the rows."""
     old, new = blobs(2000), blobs(3000, seed=1)
-    before, after = IDAT().fit(old).predict(old), IDAT().fit(new).predict(old)
+    before, after = algorithm().fit(old).predict(old), algorithm().fit(new).predict(old)
     assert not np.array_equal(before, after)
 
     def slowly(estimator, X):
@@ -127,7 +133,7 @@ def test_a_prediction_during_fit_waits_for_it(monkeypatch):
             yield part
 
     for _ in range(3):
-        model, answers = IDAT().fit(old), []
+        model, answers = algorithm().fit(old), []
         monkeypatch.setattr("everclust.estimators.incremental.reported", slowly)
         fitting = threading.Thread(target=model.fit, args=(new,))
         fitting.start()
@@ -138,11 +144,12 @@ def test_a_prediction_during_fit_waits_for_it(monkeypatch):
         assert np.array_equal(model.predict(old), after)
 
 
-def test_a_fit_to_another_width_cannot_mislead_a_prediction():
+@BOTH
+def test_a_fit_to_another_width_cannot_mislead_a_prediction(algorithm):
     """The call that loses the race raises an error, and never reads beyond the end of an array."""
     narrow, wide = blobs(3000, 2), blobs(3000, 12)
-    expected = IDAT().fit(wide).predict(wide)
-    model, stop = IDAT().fit(wide), threading.Event()
+    expected = algorithm().fit(wide).predict(wide)
+    model, stop = algorithm().fit(wide), threading.Event()
 
     def fit_both():
         while not stop.is_set():
@@ -167,9 +174,10 @@ def test_a_fit_to_another_width_cannot_mislead_a_prediction():
     assert n_answers > 0
 
 
-def test_many_threads_may_feed_one_model():
+@BOTH
+def test_many_threads_may_feed_one_model(algorithm):
     """In some order, but no sample is lost and none is learnt twice."""
-    model = IDAT().partial_fit(np.zeros((1, 2)))
+    model = algorithm().partial_fit(np.zeros((1, 2)))
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(model.learn_one, np.random.default_rng(0).normal(size=(2000, 2))))
         list(pool.map(model.partial_fit, np.random.default_rng(1).normal(size=(200, 10, 2))))
@@ -198,24 +206,26 @@ def progress_during(work):
 
 
 @pytest.mark.parametrize("method", ["partial_fit", "predict", "score_samples"])
-def test_the_interpreter_is_free_meanwhile(method, monkeypatch):
+@BOTH
+def test_the_interpreter_is_free_meanwhile(method, monkeypatch, algorithm):
     """One long call into the kernels: with the GIL held, the other thread would have no turn at all."""
     monkeypatch.setattr("everclust.model.learner.CHUNK_WORK", 2**40)
     monkeypatch.setattr("everclust.model.learner.CHUNK_CELLS", 2**40)
-    monkeypatch.setattr("everclust.model.predict.CHUNK_CELLS", 2**40)
-    monkeypatch.setattr("everclust.model.predict._n_cores", lambda: 1)
+    monkeypatch.setattr("everclust.model.chunks.CHUNK_CELLS", 2**40)
+    monkeypatch.setattr("everclust.model.chunks._n_cores", lambda: 1)
     X = blobs(300_000)
-    model = IDAT().partial_fit(X[:20_000])
+    model = algorithm().partial_fit(X[:20_000])
     turns, seconds = progress_during(lambda: getattr(model, method)(X))
     assert seconds > 0.05
     assert turns > 10 * seconds
 
 
 @pytest.mark.parametrize("method", ["partial_fit", "_learn_rows"])
-def test_two_threads_that_begin_at_once_lose_nothing(method):
+@BOTH
+def test_two_threads_that_begin_at_once_lose_nothing(method, algorithm):
     X = np.random.default_rng(0).normal(size=(400, 3))
     for _ in range(20):
-        model = IDAT()
+        model = algorithm()
         barrier = threading.Barrier(2)
 
         def begin(rows, model=model, barrier=barrier):
@@ -231,9 +241,10 @@ def test_two_threads_that_begin_at_once_lose_nothing(method):
 
 
 @pytest.mark.parametrize("is_heard", [False, True])
-def test_a_batch_that_waits_cannot_bring_a_forgotten_model_back(is_heard):
+@BOTH
+def test_a_batch_that_waits_cannot_bring_a_forgotten_model_back(is_heard, algorithm):
     """It is learnt by the model that it was given to, which a fit in another thread has replaced."""
-    model = IDAT().fit(blobs(1000))
+    model = algorithm().fit(blobs(1000))
     if is_heard:
         model.on_event(lambda event: None)
     with model._learner.lock:

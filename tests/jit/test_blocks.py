@@ -10,8 +10,9 @@ from everclust.jit.blocks import (
     new_blocks,
     pack,
     squared_distances,
+    vector_of_squared_distances,
 )
-from everclust.jit.simd import BYTES
+from everclust.jit.simd import BYTES, WIDTH
 
 
 def test_copy_row(compiled):
@@ -35,6 +36,16 @@ def test_squared_distances_in_every_lane(compiled):
     out = np.empty(LANES)
     compiled(squared_distances)(np.array([3.0, 0.0]), pack(points)[0], out)
     assert out.tolist() == ((points - [3, 0]) ** 2).sum(axis=1).tolist()
+
+
+def test_one_vector_has_the_bits_of_the_whole_block(compiled):
+    rng = np.random.default_rng(0)
+    x, block = rng.normal(size=9), pack(rng.normal(size=(LANES, 9)))[0]
+    out, few = np.empty(LANES), np.empty(WIDTH)
+    compiled(squared_distances)(x, block, out)
+    for lane in range(0, LANES, WIDTH):
+        compiled(vector_of_squared_distances)(x, block, lane, few)
+        assert few.tobytes() == out[lane : lane + WIDTH].tobytes()
 
 
 def test_squared_distances_add_up_in_feature_order(compiled):

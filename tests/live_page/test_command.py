@@ -10,7 +10,7 @@ import time
 import numpy as np
 import pytest
 
-from everclust import IDAT, load
+from everclust import EverClust, load
 
 pytest.importorskip("typer", reason="the command line needs Typer")
 pytest.importorskip("pyarrow", reason="streams are read through pyarrow")
@@ -75,7 +75,7 @@ def test_it_waits_learns_and_saves_the_model(start, table, merging, follow, tmp_
     assert "6,000 rows" in out
     follower.read_until(lambda seen: seen.kinds[-1] == "stopped")
     np.testing.assert_array_equal(
-        load(tmp_path / "m.everclust").prototypes_, IDAT().partial_fit(merging).prototypes_
+        load(tmp_path / "m.everclust").prototypes_, EverClust().partial_fit(merging).prototypes_
     )
 
 
@@ -113,7 +113,7 @@ def test_a_signal_saves_what_was_learnt(start, table, merging, follow, tmp_path)
     assert (code, err) == (143, "")
     kept = load(tmp_path / "m.everclust")
     assert 100 < kept.n_samples_seen_ < 6000
-    twin = IDAT().partial_fit(merging[: kept.n_samples_seen_])
+    twin = EverClust().partial_fit(merging[: kept.n_samples_seen_])
     np.testing.assert_array_equal(kept.prototypes_, twin.prototypes_)
 
 

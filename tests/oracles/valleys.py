@@ -16,6 +16,8 @@ from oracles.handover import Pairs, Points
 UNKNOWN = -1
 MOST_NUMBERINGS, MOST_NODES = 3, 1000
 ROUNDING = 1e-9  # what differs by less is equal
+NORMAL = math.sqrt(24 / math.pi * (1 - 2 / math.pi))  # W/E of a normal distribution cut in the middle
+FEWEST_PER_UNKNOWN = 10
 
 
 def read_out(
@@ -47,7 +49,7 @@ def read_out(
 
 
 def group_linked(y: Points, w: Pairs, before: Sequence[int], share: float) -> list[int]:
-    """Steps 1 to 3, the first two for several numberings of the nodes."""
+    """Steps 1 to 4, the first two for several numberings of the nodes."""
     levels: list[list[int]] = []
     for turn in range(max(1, min(MOST_NUMBERINGS, MOST_NODES // len(y)))):
         level = finest(y, w, turn)
@@ -58,11 +60,11 @@ def group_linked(y: Points, w: Pairs, before: Sequence[int], share: float) -> li
     g = slow.strengths(w, len(y))
     values = [silhouettes(y, g, level) for level in levels]
     best = slow.choose_level([mean(value, g) for value in values])
-    if all(c == UNKNOWN for c in before):
-        return levels[best]
-    alike = slow.choose_level([overlap(before, level, g) for level in levels])
-    change = [a - b for a, b in zip(values[best], values[alike], strict=True)]
-    return levels[best if mean(change, g) > share * standard_error(change, g) else alike]
+    if any(c != UNKNOWN for c in before):
+        alike = slow.choose_level([overlap(before, level, g) for level in levels])
+        change = [a - b for a, b in zip(values[best], values[alike], strict=True)]
+        best = best if mean(change, g) > share * standard_error(change, g) else alike
+    return unite_open(y, w, levels[best])
 
 
 # 1. Finest groups.
@@ -239,7 +241,89 @@ def overlap(before: Sequence[int], level: Sequence[int], g: Sequence[int]) -> fl
     return total
 
 
-# 5. Samples.
+# 4. No valley.
+
+
+def unite_open(y: Points, w: Pairs, level: Sequence[int]) -> list[int]:
+    """The groups, or components of open boundaries if every group is open to another without a dip."""
+    places, g = sorted(set(level)), slow.strengths(w, len(y))
+    if len(places) == 1 or sum(w.values()) < FEWEST_PER_UNKNOWN * (len(y) + len(y[0])):
+        return list(level)
+    mass = {a: sum(g[k] for k in members(level, a)) for a in places}
+    few = sum(mass.values()) ** 2 < 2.5 * sum(m**2 for m in mass.values())
+    excess = open_boundaries(y, w, level, few)
+    least = (1 + ROUNDING) * (NORMAL if few else 1)
+    valley = ridge = squares = 0.0
+    for ends in partners(excess, mass, few):
+        if excess.get(ends, 0.0) <= least:
+            return list(level)
+        at = planes(y, w, level, *ends)
+        lesser = min(at[1:], key=sum)
+        error = math.sqrt(sum(count**2 for count in at[0]))
+        valley += sum(at[0])
+        ridge += sum(lesser)
+        squares += error**2 + sum(count**2 for count in lesser)
+    if valley + math.sqrt(squares) < ridge:
+        return list(level)
+    name = {a: a for a in places}
+    for (a, b), value in excess.items():
+        if value > least:
+            name = {c: name[a] if name[c] == name[b] else name[c] for c in places}
+    return [name[c] for c in level]
+
+
+def open_boundaries(y: Points, w: Pairs, level: Sequence[int], few: bool) -> dict[tuple[int, int], float]:
+    """W/E of every pair of groups."""
+    excess: dict[tuple[int, int], float] = {}
+    for a, b in combinations(sorted(set(level)), 2):
+        if across := crossing(w, level, a, b):
+            W, E = sum(across.values()), expected(y, w, level, a, b).plane
+            excess[a, b] = W / E if E > 0 else math.inf
+            if few and W - max(across.values()) < E:
+                excess[a, b] = 0.0
+    return excess
+
+
+def partners(excess: dict[tuple[int, int], float], mass: dict[int, int], few: bool) -> set[tuple[int, int]]:
+    """Boundaries between each group and the one it is most open to, among few only heavier ones."""
+    found = set()
+    for a in mass:
+        others = [b for b in sorted(mass) if b != a and (not few or (-mass[b], b) < (-mass[a], a))]
+        if others:
+            found.add(oracle.pair(a, max(others, key=lambda b: excess.get(oracle.pair(a, b), 0.0))))
+    return found
+
+
+def planes(y: Points, w: Pairs, level: Sequence[int], a: int, b: int) -> list[list[int]]:
+    """Hand-overs of the links across the plane between two groups, and those through their centres."""
+    g = slow.strengths(w, len(y))
+    nodes = {c: members(level, c) for c in (a, b)}
+    centre = {
+        c: [sum(g[k] * y[k][j] for k in of) / sum(g[k] for k in of) for j in range(len(y[0]))]
+        for c, of in nodes.items()
+    }
+    u = [q - p for p, q in zip(centre[a], centre[b], strict=True)]
+    length = math.sqrt(sum(value**2 for value in u))
+    x = [sum(p * q for p, q in zip(point, u, strict=True)) / length if length > 0 else 0.0 for point in y]
+    middle, width = {}, {}
+    for c, of in nodes.items():
+        middle[c] = sum(g[k] * x[k] for k in of) / sum(g[k] for k in of) if len(of) > 1 else x[of[0]]
+        width[c] = math.sqrt(sum(g[k] * (x[k] - middle[c]) ** 2 for k in of) / sum(g[k] for k in of))
+    if width[b] == 0:
+        between = middle[b] if width[a] > 0 else (middle[a] + middle[b]) / 2
+    else:
+        between = middle[a] + width[a] / (width[a] + width[b]) * (middle[b] - middle[a])
+    return [
+        [
+            count
+            for (i, j), count in w.items()
+            if {level[i], level[j]} <= {a, b} and min(x[i], x[j]) <= t <= max(x[i], x[j])
+        ]
+        for t in (between, middle[a], middle[b])
+    ]
+
+
+# 6. Samples.
 
 
 def vote(nodes: Points, clusters: Sequence[int], weight: Sequence[float], x: Sequence[float]) -> int:

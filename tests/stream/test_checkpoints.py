@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from everclust import IDAT, load
+from everclust import IDAT, EverClust, load
 from everclust.stream import checkpoint as checkpoint_module
 from support.stream_fixtures import write_csv
 
@@ -48,7 +48,7 @@ def test_a_run_goes_on_where_it_was(fit, folder, X, record, points):
     said = fit("-p", "p.csv")
     assert said.startswith("3,000 rows, 1,700 of them before; ")
     assert load("m").n_samples_seen_ == 3000
-    assert (load("m").prototypes_ == IDAT().partial_fit(X).prototypes_).all()
+    assert (load("m").prototypes_ == EverClust().partial_fit(X).prototypes_).all()
     assert len((folder / "p.csv").read_text().splitlines()) == 3001
     assert "3,000 of them before" in fit("-p", "p.csv"), "there is nothing left to do"
 
@@ -58,7 +58,7 @@ def test_a_file_that_has_grown_is_learnt_from_where_it_was(fit, folder, X, point
     fit()
     write_csv(points, X)
     assert "2,000 of them before" in fit()
-    assert (load("m").prototypes_ == IDAT().partial_fit(X).prototypes_).all()
+    assert (load("m").prototypes_ == EverClust().partial_fit(X).prototypes_).all()
 
 
 @pytest.mark.parametrize("damage", ["model", "position", "checksum"])
@@ -97,7 +97,8 @@ def test_when_all_are_broken(fit, folder, sentence, points):
 
 def test_what_must_be_the_same(fit):
     fit("--limit", 1000)
-    assert "made with parameters" in fit("--metric", "capped", code=1)
+    assert "made with parameters" in fit("--metric", "euclidean", code=1)
+    assert "made with parameters" in fit("--algorithm", "idat", code=1)
     assert "made with exclude" in fit("--exclude", "a", code=1)
 
 
@@ -232,7 +233,7 @@ def test_standard_input_skips_what_was_learnt(folder, X, points):
     assert feed("--limit", "1234")["rows"] == 1234
     told = feed()
     assert (told["rows"], told["resumed_at"], told["samples"]) == (3000, 1234, 3000)
-    assert (load("m").prototypes_ == IDAT().partial_fit(X).prototypes_).all()
+    assert (load("m").prototypes_ == EverClust().partial_fit(X).prototypes_).all()
 
 
 def test_events_go_to_a_webhook_and_come_again_with_the_same_name(points, X, call):
@@ -262,6 +263,8 @@ def test_events_go_to_a_webhook_and_come_again_with_the_same_name(points, X, cal
         600,
         "-e",
         f"http://127.0.0.1:{server.server_port}/hook",
+        "--algorithm",
+        "idat",  # it has many events
     )
     server.shutdown()
     server.server_close()

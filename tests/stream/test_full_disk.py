@@ -61,7 +61,7 @@ def test_a_checkpoint_that_has_no_room_leaves_those_before_it(points, folder, ca
     words = ["fit", points, *COLUMNS, "--label", "kind", "--every", 500]
     whole, filled = ([*words, "-m", f"{name}.m", "--checkpoint", name] for name in ("whole", "filled"))
     call(*whole)
-    with room_for(30_000):
+    with room_for(15_000):
         said = sentence(*filled, code=4)
     reason = "No checkpoint could be written to filled: File too large"
     assert said.startswith(f"{reason}; earlier checkpoints are intact")
@@ -98,7 +98,7 @@ def _fail(path, parts):
 
 
 def test_events(points, sentence):
-    words = ["fit", points, *COLUMNS, "--label", "kind", "-m", "m", "-e", "e.jsonl"]
+    words = ["fit", points, *COLUMNS, "--label", "kind", "-m", "m", "-e", "e.jsonl", "--algorithm", "idat"]
     with room_for(2_000):
         said = sentence(*words, code=4)
     assert said == "e.jsonl cannot be written: File too large; make room, or choose another place."

@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 
-from everclust import IDAT, load
+from everclust import EverClust, load
 from everclust.stream import StreamError, open_source
 from everclust.stream.columns import Columns
 from stream.test_kills import killed
@@ -43,7 +43,7 @@ def command(url, *more):
 def learnt(folder, X):
     """The model has learnt every row once, in order, and every row is answered once."""
     model = load(folder / "killed1.m.everclust")
-    expected = IDAT().partial_fit(X)
+    expected = EverClust().partial_fit(X)
     assert model.n_samples_seen_ == len(X)
     np.testing.assert_array_equal(model.prototypes_, expected.prototypes_)
     np.testing.assert_array_equal(model.usage_, expected.usage_)
@@ -113,7 +113,7 @@ def test_events_are_added_to_a_redis_stream_once(client, redis_port, tmp_path, p
             "-e",
             f"redis://127.0.0.1:{redis_port}/events",
         )
-    model = IDAT().partial_fit(X)
+    model = EverClust().partial_fit(X)
     entries = client.xrange("events")
     assert [(int(e.split(b"-")[0]), f[b"kind"].decode()) for e, f in entries] == [
         (event.sample, event.kind) for event in model.events()
@@ -215,7 +215,7 @@ def test_several_kafka_partitions_survive_kills(tmp_path, rows):
         assert sorted(order) == list(range(N_ROWS)), "nothing is lost or learnt twice"
         for partition in range(3):
             assert (np.diff(order[order % 3 == partition]) > 0).all(), "the order of each is kept"
-        model, expected = load(tmp_path / f"{name}.m.everclust"), IDAT().partial_fit(rows[order])
+        model, expected = load(tmp_path / f"{name}.m.everclust"), EverClust().partial_fit(rows[order])
         np.testing.assert_array_equal(model.prototypes_, expected.prototypes_)
         np.testing.assert_array_equal(model.usage_, expected.usage_)
 
@@ -292,7 +292,7 @@ def test_an_mqtt_topic_learns_everything_once_by_its_sequence(mqtt_port, tmp_pat
     assert sum(told["kills"].values()) >= 4
     model = load(tmp_path / "killed1.m.everclust")
     assert model.n_samples_seen_ == n
-    np.testing.assert_array_equal(model.prototypes_, IDAT().partial_fit(rows[:n]).prototypes_)
+    np.testing.assert_array_equal(model.prototypes_, EverClust().partial_fit(rows[:n]).prototypes_)
 
 
 def test_mqtt_delivers_again_what_was_not_acknowledged(mqtt_port, rows):

@@ -8,7 +8,7 @@ from contextlib import ExitStack, nullcontext
 import numpy as np
 import pytest
 
-from everclust import IDAT, load
+from everclust import EverClust, load
 from everclust.stream import open_source
 from everclust.stream.batch import UnreachableError
 from everclust.stream.columns import Columns
@@ -84,7 +84,7 @@ def command(url, *more):
 
 def check_learnt(folder, X):
     """Every row once, in order, and every row is answered once."""
-    model, expected = load(folder / "m"), IDAT().partial_fit(X)
+    model, expected = load(folder / "m"), EverClust().partial_fit(X)
     assert model.n_samples_seen_ == len(X)
     np.testing.assert_array_equal(model.prototypes_, expected.prototypes_)
     np.testing.assert_array_equal(model.usage_, expected.usage_)

@@ -252,6 +252,8 @@ def test_webhooks_are_logged_in_to_and_shown_by_their_host(points, X, call, fold
     words = [
         "fit",
         points,
+        "--algorithm",
+        "idat",
         "-m",
         "m",
         "--id",

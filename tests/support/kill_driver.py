@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from everclust import IDAT
+from everclust import EverClust
 from everclust.cli import dominance, setup
 from everclust.cli.app import app
 from everclust.stream import run as run_module
@@ -91,7 +91,7 @@ def main() -> None:
     """Let one run finish, kill others again and again, and compare the files of both."""
     wish = json.loads(sys.argv[1])
     random.seed(wish["seed"])
-    IDAT().partial_fit(np.random.default_rng(0).normal(size=(2_000, 4))).predict(np.zeros((1, 4)))
+    EverClust().partial_fit(np.random.default_rng(0).normal(size=(2_000, 4))).predict(np.zeros((1, 4)))
     os.chdir(wish["folder"])
     stdin = wish["stdin"]
     code, seconds = attempt(fill(wish["command"], "whole"), stdin, None)

@@ -4,7 +4,9 @@ import numpy as np
 
 from everclust import IDAT, EverClust
 
-X = np.random.default_rng(0).normal(size=(300, 3))
+X = np.random.default_rng(0).normal(size=(1000, 3))
 for algorithm in (IDAT, EverClust):
     model = algorithm(max_nodes=20).fit(X)
     model.copy().predict(X)
+    model.score_samples(X)
+    model.transform(X[:10])

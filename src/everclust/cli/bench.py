@@ -1,4 +1,4 @@
-"""The commands `bench …`: run, report, list, fetch, compare."""
+"""The commands `bench …`: run, report, table, list, fetch, compare."""
 
 from __future__ import annotations
 
@@ -60,6 +60,7 @@ def run(
             names.seeds,
             shuffles=names.shuffles,
         )
+        _say_left_out(screen, split_names(*names.algorithms))
         with Store(store) as results:
             jobs = tuned(
                 planned,
@@ -97,6 +98,20 @@ def report(
 
         write_report(store, html, markdown)
         typer.echo(f"Written: {html}" + (f" and {markdown}" if markdown else ""))
+
+
+@bench.command()
+def table(
+    store: StorePath = STORE,
+    algorithms: Annotated[
+        list[str], typer.Option(help="Rows, instead of EverClust, IDAT and all references.")
+    ] = [],  # noqa: B006
+) -> None:
+    """Print the table of the references as Markdown: who is told what, ARI, AMI and seconds."""
+    with _exit_on_error(Screen(False)):
+        from ..benchmark.report.report import reference_table
+
+        typer.echo(reference_table(store, split_names(*algorithms)), nl=False)
 
 
 @bench.command(name="list")
@@ -185,6 +200,15 @@ def _progress(screen: Screen, todo: list[Job]) -> Iterator[tuple[Callable[[Resul
         yield progress, errors
 
 
+def _say_left_out(screen: Screen, names: list[str]) -> None:
+    from ..benchmark.run.plan import left_out
+
+    if missing := left_out(names):
+        titles = ", ".join(algorithm.title for algorithm in missing)
+        packages = " and ".join(dict.fromkeys(algorithm.needs for algorithm in missing))
+        screen.error(f"Left out: {titles}; {packages} is not installed: pip install 'everclust[bench]'.")
+
+
 def _print_summary(screen: Screen, summary: RunSummary, errors: Counter[str]) -> None:
     """Print how the jobs ended; exit with an error if one failed. N/A is no failure."""
     for error, n in errors.most_common(SHOWN):
@@ -215,10 +239,13 @@ def _print_algorithms() -> None:
     from ..benchmark.run.registry import ALGORITHMS
 
     rows = [
-        [algorithm.name, algorithm.title, _settings_of(algorithm), ", ".join(algorithm.space)]
+        [
+            *(algorithm.name, algorithm.title, _settings_of(algorithm)),
+            *(algorithm.told or "nothing", ", ".join(algorithm.space)),
+        ]
         for algorithm in ALGORITHMS.values()
     ]
-    print_table(["algorithm", "title", "settings", "to tune"], rows, unbroken=["algorithm"])
+    print_table(["algorithm", "title", "settings", "is told", "to tune"], rows, unbroken=["algorithm"])
 
 
 def _settings_of(algorithm: Algorithm) -> str:

@@ -14,9 +14,9 @@ from ..benchmark.defaults import LIMIT_SECONDS, PAPER_SEEDS, PAPER_SHUFFLES, TRI
 class Selection:
     """What to run."""
 
-    algorithms: Annotated[list[str], Option(help="Names, all, ablation or extensions.")] = field(
-        default_factory=lambda: ["all"]
-    )
+    algorithms: Annotated[
+        list[str], Option(help="Names, or all, ablation, extensions, references, streams.")
+    ] = field(default_factory=lambda: ["all"])
     datasets: Annotated[list[str], Option(help="Names, or all.")] = field(default_factory=lambda: ["all"])
     settings: Annotated[list[str], Option(help="stationary, nonstationary or both.")] = field(
         default_factory=lambda: ["both"]

@@ -39,6 +39,9 @@ Answers = Annotated[str, Option("--out", "-o", help="A .csv, .jsonl or .parquet 
 Similarity = Annotated[
     bool, Option("--similarity", help="Add the similarity to the nearest node; low means novel.")
 ]
+Novel = Annotated[
+    bool, Option("--novel", help="Add whether a row is new: it would found a node if it were learnt.")
+]
 TableFile = Annotated[
     Path | None, Option("--out", "-o", help="Write a .csv or .json file instead of printing.")
 ]
@@ -136,6 +139,10 @@ class Results:
             "--predictions", "-p", metavar="FILE", help="Write clusters of rows: .csv, .jsonl, .parquet or -."
         ),
     ] = None
+    novel: Annotated[
+        bool,
+        _results("--novel", help="Add to --predictions whether a row was new when its block began."),
+    ] = False
     events: Annotated[
         list[str],
         _results("--events", "-e", help="Write events: a .jsonl file, -, redis://host/stream or https://…"),

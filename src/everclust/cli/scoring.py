@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ..benchmark.run.measures import ami, ari
-from ..estimators.incremental import IncrementalClusterer
 from ..stream.batch import StreamError
 from ..stream.blocks import Block
 from ..stream.job import Run
@@ -17,8 +16,7 @@ from ..stream.job import Run
 class ScoreAccumulator:
     """Similarity of rows to a model, share of novel rows, and agreement of clusters with labels."""
 
-    def __init__(self, model: IncrementalClusterer) -> None:
-        self.vigilance = model.vigilance_
+    def __init__(self) -> None:
         self.n, self.total, self.least, self.n_novel = 0, 0.0, 1.0, 0
         self.codes: dict[Any, int] = defaultdict(lambda: len(self.codes))
         self.found: list[np.ndarray] = []
@@ -32,7 +30,7 @@ class ScoreAccumulator:
         self.n += len(similarity)
         self.total += float(similarity.sum())
         self.least = min(self.least, float(similarity.min()))
-        self.n_novel += int((similarity < self.vigilance).sum())
+        self.n_novel += int(job.model._novel_rows(block.X).sum())
         if block.labels is not None:
             self.true.append(np.array([self.codes[label] for label in block.labels], np.int32))
             self.found.append(job.model._predict_rows(block.X))

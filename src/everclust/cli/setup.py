@@ -113,14 +113,18 @@ def first_rows(
 
 def add_results(job: Run, results: Results) -> None:
     """Open the files, streams and webhooks that a run writes predictions and events to."""
+    if results.novel and results.predictions is None:
+        raise typer.BadParameter("--novel adds a column to --predictions, but there are no --predictions.")
     if results.predictions is not None:
+        job.novel = results.novel
         job.answers, job.block = open_sink(results.predictions, heads_of(job)), results.block
     job.event_sinks = [open_event_sink(url) for url in results.events]
 
 
 def heads_of(job: Run) -> list[str]:
     """Names of the columns of the predictions."""
-    return ["row" if job.columns.id is None else job.columns.id, "cluster"]
+    more = [name for name, is_there in (("similarity", job.similarity), ("novel", job.novel)) if is_there]
+    return ["row" if job.columns.id is None else job.columns.id, "cluster", *more]
 
 
 @contextmanager

@@ -108,6 +108,7 @@ def predict(
     *,
     out: options.Answers = "-",
     similarity: options.Similarity = False,
+    novel: options.Novel = False,
     id: options.Id = None,
     column_options: options.ColumnOptions,
     range_options: options.RangeOptions,
@@ -122,9 +123,8 @@ def predict(
         from .setup import checkpointed, heads_of, job_of, load_model, run_and_print
 
         job = job_of(load_model(model), source, column_options, range_options, id)
-        job.learns, job.similarity = False, similarity
-        heads = [*heads_of(job), *(["similarity"] if similarity else [])]
-        job.answers = open_sink(out, heads, "jsonl" if json and out == "-" else None)
+        job.learns, job.similarity, job.novel = False, similarity, novel
+        job.answers = open_sink(out, heads_of(job), "jsonl" if json and out == "-" else None)
         with checkpointed(job, checkpoint_options, screen):
             resume(job)
             run_and_print(job, screen)
@@ -148,7 +148,7 @@ def score(
         known = load_model(model)
         job = job_of(known, source, column_options, range_options)
         job.learns = False
-        scores = ScoreAccumulator(known)
+        scores = ScoreAccumulator()
 
         def summarise(job: Run, summary: Summary) -> tuple[dict[str, Any], str]:
             record = {"rows": summary.rows, "skipped": summary.skipped, **scores.result()}

@@ -35,17 +35,37 @@ def two_distances(x, a, b, weight):
     return math.sqrt(to_a), math.sqrt(to_b)
 
 
-def _weighted_squared_distances(x, block, weight, out):
+def plain_weighted_squared_distances(x, block, weight, out):
     """`blocks.squared_distances` in the capped metric."""
-    for lane in range(0, LANES, WIDTH):
-        total = splat(0.0)
+    for lane in range(0, LANES, 4 * WIDTH):
+        a = b = c = d = splat(0.0)
         for j in range(x.shape[0]):
-            difference = splat(x[j]) - load(block[j], lane)
-            total = total + difference * difference * splat(weight[j])
-        store(out, lane, total)
+            xj, weight_j, row = splat(x[j]), splat(weight[j]), block[j]
+            difference = xj - load(row, lane)
+            a = a + difference * difference * weight_j
+            difference = xj - load(row, lane + WIDTH)
+            b = b + difference * difference * weight_j
+            difference = xj - load(row, lane + 2 * WIDTH)
+            c = c + difference * difference * weight_j
+            difference = xj - load(row, lane + 3 * WIDTH)
+            d = d + difference * difference * weight_j
+        store(out, lane, a)
+        store(out, lane + WIDTH, b)
+        store(out, lane + 2 * WIDTH, c)
+        store(out, lane + 3 * WIDTH, d)
 
 
-weighted_squared_distances = jit(_weighted_squared_distances, FUSED)  # INOUT out
+def _vector_of_weighted_squared_distances(x, block, lane, weight, out):
+    """`blocks.vector_of_squared_distances` in the capped metric."""
+    total = splat(0.0)
+    for j in range(x.shape[0]):
+        difference = splat(x[j]) - load(block[j], lane)
+        total = total + difference * difference * splat(weight[j])
+    store(out, 0, total)
+
+
+weighted_squared_distances = jit(plain_weighted_squared_distances, FUSED)  # INOUT out
+vector_of_weighted_squared_distances = jit(_vector_of_weighted_squared_distances, FUSED)  # INOUT out
 
 
 @jit_allocating

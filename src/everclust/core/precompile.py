@@ -5,9 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from .coarse import assign_coarsely, coarse_copy
+from .communities.coarse_vote import vote_coarsely
 from .communities.linked_nodes import base_nodes
 from .communities.valleys import Nodes, cluster_linked, numberings, strengths
-from .communities.voting import n_neighbours, vote, vote_weights
+from .communities.voting import Voters, n_neighbours, vote, vote_weights
 from .handovers import births_of, find_pairs
 from .readout import assign, read_out
 from .state import State, allocate
@@ -26,7 +28,10 @@ def compile_all() -> None:
     nodes = Nodes(state.prototype[base], links, strength, np.zeros(N_NODES, np.int64))
     cluster = _compile(cluster_linked, nodes, base, state.weight, 1.0, numberings(N_NODES))
     weights = _compile(vote_weights, links, cluster)
-    _compile(vote, whole, cluster, weights, n_neighbours(N_NODES), X, label)
+    voters, k, coarse = Voters(cluster, weights), n_neighbours(N_NODES), coarse_copy(whole)
+    _compile(vote_coarsely, whole, coarse, voters, k, X, label)
+    _compile(vote, whole, voters, k, X, label)
+    _compile(assign_coarsely, whole, coarse, X, label, np.empty(1))
 
 
 def _compile(kernel: Any, *arguments: Any) -> Any:

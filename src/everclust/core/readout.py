@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..jit.blocks import LANES, least, pack, squared_distances
+from ..jit.blocks import LANES, least, pack, squared_distances, vector_of_squared_distances
 from ..jit.compile import jit_inlined, kernel
 from .layout import NO_CLUSTER, NONE
-from .metric import weighted_squared_distances
+from .metric import vector_of_weighted_squared_distances, weighted_squared_distances
 from .state import State, scalars_of
 
 
@@ -89,6 +89,16 @@ def measure_block(read_out, x, b, squared):  # INOUT squared
         squared_distances(x, read_out.blocks[b], squared)
     else:
         weighted_squared_distances(x, read_out.blocks[b], read_out.weight, squared)
+
+
+@jit_inlined
+def measure_vector(read_out, x, start, squared):  # INOUT squared
+    """Squared distances of x to the candidates of one vector, with the bits of `measure_block`."""
+    block, lane = read_out.blocks[start // LANES], start % LANES
+    if read_out.weight.shape[0] == 0:
+        vector_of_squared_distances(x, block, lane, squared)
+    else:
+        vector_of_weighted_squared_distances(x, block, lane, read_out.weight, squared)
 
 
 @kernel

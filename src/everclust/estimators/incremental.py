@@ -24,7 +24,9 @@ from ..model.distances import distances
 from ..model.events import Event
 from ..model.file import StoredModel, write_model
 from ..model.learner import Learner
-from ..model.predict import labels, similarities
+from ..model.novelty import are_novel, similarities
+from ..model.predict import labels
+from ..model.rows import CHUNK_CELLS
 from ..validation import (
     as_table,
     needs_no_validation,
@@ -124,7 +126,10 @@ class IncrementalClusterer(
         return self._predict_rows(validated_rows_to_predict(self, X, as_is=True))
 
     def score_samples(self, X: Any) -> np.ndarray:
-        """Similarity of each row to its nearest node, in (0, 1]; low means novel.
+        """Similarity of each row to what was learnt, in (0, 1]; low means novel.
+
+        It is 1 / (1 + d/σ) for the nearest node, where a node far from the bulk of the samples counts as that
+        far away. It does not depend on the clusters.
 
         Parameters
         ----------
@@ -133,8 +138,37 @@ class IncrementalClusterer(
         Returns
         -------
         similarity : ndarray of shape (n_samples,)
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from everclust import EverClust
+        >>> model = EverClust().fit(np.random.default_rng(0).normal(size=(500, 2)))
+        >>> model.score_samples([[0, 0], [9, 9]]).round(2)
+        array([0.71, 0.09])
         """
         return self._score_rows(validated_rows_to_predict(self, X, as_is=True))
+
+    def predict_novel(self, X: Any) -> np.ndarray:
+        """Whether each row would found a new node if it were learnt next, by the model's own vigilance.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        is_novel : ndarray of shape (n_samples,) of bool
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from everclust import EverClust
+        >>> model = EverClust().fit(np.random.default_rng(0).normal(size=(500, 2)))
+        >>> model.predict_novel([[0, 0], [9, 9]])
+        array([False,  True])
+        """
+        return self._novel_rows(validated_rows_to_predict(self, X, as_is=True))
 
     def transform(self, X: Any) -> np.ndarray:
         """Distance of each row to each cluster: to the nearest of the cluster's nodes, in the model's metric.
@@ -238,7 +272,11 @@ class IncrementalClusterer(
 
     def _score_rows(self, X: np.ndarray) -> np.ndarray:
         """`score_samples` of an array of valid rows."""
-        return similarities(self.snapshot(), X)
+        return similarities(self._learner.known(), X)
+
+    def _novel_rows(self, X: np.ndarray) -> np.ndarray:
+        """`predict_novel` of an array of valid rows."""
+        return are_novel(self._learner.known(), X)
 
     # Learning
 
@@ -257,10 +295,17 @@ class IncrementalClusterer(
             X = self._validated(X, False, is_valid)
             events = self._learn(X)
         if not (first or is_valid):
-            self._latest = np.array(X)  # a copy: callers reuse their memory
+            self._remember(X)
         if events:
             self._notify(events)
         return self
+
+    def _remember(self, X: np.ndarray) -> None:
+        """What `labels_` are predicted for: a copy of a small batch, later; those of a large one, now."""
+        if X.size <= CHUNK_CELLS:
+            self._latest = np.array(X)  # callers reuse their memory
+        else:
+            self._labels = self._predict_rows(X)
 
     def _new_learner(self, n_features: int, variant: Variant) -> Learner:
         return Learner(new_state(n_features, variant), variant, self._clusters)

@@ -43,7 +43,17 @@ def plain_squared_distances(x, block, out):
         store(out, lane + 3 * WIDTH, d)
 
 
+def _vector_of_squared_distances(x, block, lane, out):
+    """`squared_distances` to the points of one vector, from `lane` on."""
+    total = splat(0.0)
+    for j in range(x.shape[0]):
+        difference = splat(x[j]) - load(block[j], lane)
+        total = total + difference * difference
+    store(out, 0, total)
+
+
 squared_distances = jit(plain_squared_distances, FUSED)  # INOUT out
+vector_of_squared_distances = jit(_vector_of_squared_distances, FUSED)  # INOUT out
 
 
 @jit

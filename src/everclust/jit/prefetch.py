@@ -48,7 +48,7 @@ def meanwhile(kernel: Any) -> Iterator[None]:
 def _start() -> None:
     global _process
     with _lock, switches.attempt("prefetch"):
-        if _expected and _can_start():
+        if _expected and _process is None and _can_start():
             _process = subprocess.Popen(
                 [sys.executable, "-c", f"import {_expected.pop()} as m; m.compile_all()"],
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},

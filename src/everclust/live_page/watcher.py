@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from ..estimators.incremental import IncrementalClusterer
-from ..model.snapshot import Snapshot
 from .capture import Capture, capture_model
 from .digest import MAX_AT_START, MAX_PER_CAPTURE, STRUCTURAL, count_kinds, digest
 from .trace import Trace
@@ -104,11 +103,8 @@ class Watcher:
             if not self.model.__sklearn_is_fitted__():
                 return
             before = self.capture.snapshot if self.capture is not None else None
-            if before is None or self._has_changed(before):
+            if before is None or self.model.n_samples_seen_ != before.n_samples_seen:
                 self._publish(capture_model(self.model, before.n_samples_seen if before is not None else 0))
-
-    def _has_changed(self, before: Snapshot) -> bool:
-        return (self.model.n_samples_seen_, self.model.clusters) != (before.n_samples_seen, before.clusters)
 
     def _publish(self, capture: Capture) -> None:
         now = capture.snapshot

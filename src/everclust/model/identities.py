@@ -47,15 +47,20 @@ class ComponentIds:
         """The present components."""
         return read_components(state)
 
-    def rename(self, state: State, order: np.ndarray) -> None:  # INOUT slot.cluster, scalars
-        """Number the clusters 0, 1, 2 … in the order in which their ids are listed, then those that ended."""
+    def rename(self, state: State, order: np.ndarray) -> np.ndarray:  # INOUT slot.cluster, scalars
+        """Number the clusters 0, 1, 2 … in the order in which their ids are listed, then those that ended.
+
+        Returns the new id of every id.
+        """
         scalars = scalars_of(state)
         new_id = _new_ids(order, int(scalars.next_cluster))
-        if not scalars.n_active:  # the provisional cluster is the only one
+        is_provisional = not scalars.n_active  # then the provisional cluster is the only one
+        if is_provisional:
             new_id += 1
             scalars.provisional, scalars.next_cluster = 0, len(new_id) + 1
         _replace(state.slot["cluster"][: scalars.n_slots], new_id)
         self.log.rename(new_id)
+        return np.zeros(len(new_id) + 1, np.int64) if is_provisional else new_id  # its id may be NO_CLUSTER
 
     def events(self, since: int) -> list[Event]:
         """Events after sample `since`."""
@@ -125,12 +130,16 @@ class CommunityIds:
         weights = vote_weights(found.links, found.group)
         return Clusters(HANDOVER, found.nodes, group, ids, since, weights)
 
-    def rename(self, state: State, order: np.ndarray) -> None:  # INOUT node.community
-        """Number the clusters 0, 1, 2 … in the order in which their ids are listed, then those that ended."""
+    def rename(self, state: State, order: np.ndarray) -> np.ndarray:  # INOUT node.community
+        """Number the clusters 0, 1, 2 … in the order in which their ids are listed, then those that ended.
+
+        Returns the new id of every id.
+        """
         new_id = _new_ids(order, scalar(state, "next_community"))
         self.communities = {int(new_id[c]): community for c, community in self.communities.items()}
         _replace(state.node["community"][: scalar(state, "n_nodes")], new_id)
         self.log.rename(new_id)
+        return new_id
 
     def events(self, since: int) -> list[Event]:
         """Events after sample `since`."""

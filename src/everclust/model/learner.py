@@ -14,6 +14,7 @@ from ..core.variants import PUBLISHED, Variant
 from .clusters import COMPONENTS, HANDOVER
 from .events import Event
 from .identities import CommunityIds, ComponentIds
+from .novelty import Known, take_known
 from .predict import labels
 from .rows import CHUNK_CELLS, as_kernel_rows
 from .snapshot import Snapshot, take_snapshot
@@ -48,6 +49,7 @@ class Learner:
         self.clusters = clusters
         self.ids: ComponentIds | CommunityIds = CommunityIds() if clusters == HANDOVER else ComponentIds()
         self._snapshot: Snapshot | None = None
+        self._known: Known | None = None
         self._has_learnt = False  # asked before every sample
         if history is not None:
             self.ids.restore(history)
@@ -81,7 +83,7 @@ class Learner:
                 self._adopt(self.state)
                 raise
             finally:  # not earlier: a signal handler may have taken a snapshot in between
-                self._snapshot = None
+                self._snapshot = self._known = None
 
     def _n_rows_at_once(self, n_features: int, update_interval: int | None) -> int:
         n_nodes = max(scalar(self.state, "n_nodes"), 64)
@@ -110,9 +112,9 @@ class Learner:
             self._snapshot = None
             before = self.snapshot()
             found = labels(before, X)
-            self.ids.rename(self.state, _found_first(before, found))
+            new_id = self.ids.rename(self.state, _found_first(before, found))
             self._snapshot = None
-            return _renamed(found, before.node_labels, self.snapshot().node_labels)
+            return new_id[found]
 
     def events(self, since: int) -> list[Event]:
         """Events after sample `since`."""
@@ -125,6 +127,13 @@ class Learner:
             if self._snapshot is None:
                 self._snapshot = take_snapshot(self.state, self.ids.clusters(self.state))
             return self._snapshot
+
+    def known(self) -> Known:
+        """What rows are compared with to see whether they are new."""
+        with self.lock:
+            if self._known is None:
+                self._known = take_known(self.state)
+            return self._known
 
     def has_learnt(self) -> bool:
         """Whether at least one sample was learnt."""
@@ -169,9 +178,3 @@ def _found_first(snapshot: Snapshot, found: np.ndarray) -> np.ndarray:
     is_found = np.isin(ids, found)
     order = np.concatenate([ids[is_found], ids[~is_found]])
     return order[np.sort(np.unique(order, return_index=True)[1])]
-
-
-def _renamed(found: np.ndarray, before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """The labels `found`, after the labels of the nodes have changed from `before` to `after`."""
-    ids, node = np.unique(before, return_index=True)
-    return after[node[np.searchsorted(ids, found)]]

@@ -46,7 +46,9 @@ class Run:
     answers : RowSink, optional
         Receives the cluster of each row, as predicted after its block was learnt.
     similarity : bool
-        Whether predictions include the similarity to the winning node.
+        Whether predictions include the similarity to what the model knows.
+    novel : bool
+        Whether predictions include whether a row was new to the model before its block was learnt.
     event_sinks : list of EventSink
     checkpoints : Checkpoints, optional
     every : int or float
@@ -69,6 +71,7 @@ class Run:
     model_path: Path | None = None
     answers: RowSink | None = None
     similarity: bool = False
+    novel: bool = False
     event_sinks: list[EventSink] = field(default_factory=list)
     checkpoints: Checkpoints | None = None
     every: int | float = EVERY

@@ -56,11 +56,12 @@ def _process_block(job: Run, block: Block) -> None:
     before = job.n_seen
     if job.limit is not None and job.rows + block.n_rows > job.limit:
         block = block.first(job.limit - job.rows)
+    novel = _novelty(job, block) if job.answers is not None and job.novel and len(block.X) else None
     if job.learns and len(block.X):
         _name_features(job)
         job.model._learn_rows(block.X)
     if job.answers is not None and len(block.X):
-        job.answers.write(_answers(job, block))
+        job.answers.write(_answers(job, block, novel))
     _write_events(job, before)
     job.rows += block.n_rows
     job.skipped += block.n_rows - len(block.X)
@@ -76,11 +77,20 @@ def _name_features(job: Run) -> None:
         job.model.feature_names_in_ = np.array(job.columns.features, dtype=object)
 
 
-def _answers(job: Run, block: Block) -> Iterator[tuple[Any, ...]]:
+def _novelty(job: Run, block: Block) -> list[bool]:
+    """Whether rows are new to the model; to one that has learnt nothing, all are."""
+    if not job.model.__sklearn_is_fitted__():
+        return [True] * len(block.X)
+    return job.model._novel_rows(block.X).tolist()
+
+
+def _answers(job: Run, block: Block, novel: list[bool] | None) -> Iterator[tuple[Any, ...]]:
     names = block.ids if block.ids is not None else (job.rows + 1 + block.kept).tolist()
     columns = [names, job.model._predict_rows(block.X).tolist()]
     if job.similarity:
         columns.append(job.model._score_rows(block.X).tolist())
+    if novel is not None:
+        columns.append(novel)
     return zip(*columns, strict=True)
 
 

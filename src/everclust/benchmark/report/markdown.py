@@ -42,7 +42,12 @@ def plain(text: str) -> str:
 
 
 def _section(section: Section) -> str:
-    return f"## {plain(section.title)}\n\n" + "".join(f"{_block(block)}\n\n" for block in section.blocks)
+    return f"## {plain(section.title)}\n\n{blocks_text(section.blocks)}"
+
+
+def blocks_text(blocks: Sequence[Block]) -> str:
+    """Elements of a report as Markdown, without a heading of their section."""
+    return "".join(f"{_block(block)}\n\n" for block in blocks)
 
 
 def _block(block: Block) -> str:

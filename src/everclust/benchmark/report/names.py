@@ -7,6 +7,7 @@ from ..run.registry import ALGORITHMS
 from .outcomes import Outcomes, algorithms_of
 
 IDAT = "idat"
+EVERCLUST = "everclust"
 # The paper's columns: "Inc" lets the interval grow, "Dec" lets it shrink; the number is the first interval.
 ABLATION = [
     f"idat{rule}{first}"
@@ -25,12 +26,22 @@ def is_extension(algorithm: str) -> bool:
     return _kind(algorithm) == "extensions"
 
 
+def is_reference(algorithm: str) -> bool:
+    """True for an algorithm that users know, offline or of river, which is not ranked."""
+    return _kind(algorithm) in ("references", "streams")
+
+
+def is_told(algorithm: str) -> str:
+    """What the algorithm is told besides the samples, in words."""
+    return ALGORITHMS[algorithm].is_told if algorithm in ALGORITHMS else "?"
+
+
 def _kind(algorithm: str) -> str:
     return ALGORITHMS[algorithm].kind if algorithm in ALGORITHMS else "compared"
 
 
 def main_algorithms(outcomes: Outcomes, setting: str = "") -> list[str]:
-    """Algorithms that were run, without ablation variants and extensions."""
+    """Algorithms that were run, without ablation variants, extensions and references."""
     return [name for name in algorithms_of(outcomes, setting) if _kind(name) == "compared"]
 
 

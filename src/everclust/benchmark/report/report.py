@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +14,16 @@ from .document import Document
 from .extensions import extensions
 from .histories import histories
 from .html import page
-from .markdown import markdown
+from .markdown import blocks_text, markdown
 from .outcomes import Result, gather
 from .rank_sections import ablation, ranking
+from .references import references
 from .sections import continual, costs, counts, errors, scores, shuffles
 from .summary import summary
 
 PARTS = (
-    *(summary, counts, scores, shuffles, continual, errors, ranking, ablation, extensions, histories),
-    *(costs, failures, provenance),
+    *(summary, counts, scores, shuffles, continual, errors, ranking, ablation, extensions, references),
+    *(histories, costs, failures, provenance),
 )
 AS_JSON = ("step_ari", "step_ami", "history", "versions", "machine")
 
@@ -56,15 +57,47 @@ def write_report(
     >>> from everclust.benchmark.report.report import write_report
     >>> report = write_report("results.sqlite", "report.html", "report.md")  # doctest: +SKIP
     """
-    with Store(store_path, create=False) as store:
-        results = store.results()
-    if not results:
-        raise StoreError(f"The store {store_path} holds no results yet; run `everclust bench run` first.")
-    report = report_on(results)
+    report = report_on(_results(store_path))
     _write(html_path, page(report))
     if markdown_path is not None:
         _write(markdown_path, markdown(report))
     return report
+
+
+def reference_table(store_path: str | Path, algorithms: Sequence[str] = ()) -> str:
+    """The table of the references as Markdown, to be pasted into a page.
+
+    Parameters
+    ----------
+    store_path : str or Path
+        A file of `everclust.benchmark.run.store.Store`.
+    algorithms : sequence of str, default=()
+        Names of the rows, instead of EverClust, IDAT and all references in the store.
+
+    Returns
+    -------
+    text : str
+
+    Raises
+    ------
+    StoreError
+        If the store does not exist, is damaged, or holds no results of these algorithms.
+    """
+    section = references(gather(map(_read, _results(store_path))), algorithms)
+    if not section.blocks:
+        raise StoreError(
+            f"The store {store_path} holds no results of references; run `everclust bench run --algorithms "
+            "everclust,idat,references` first."
+        )
+    return blocks_text(section.blocks)
+
+
+def _results(store_path: str | Path) -> list[Result]:
+    with Store(store_path, create=False) as store:
+        results = store.results()
+    if not results:
+        raise StoreError(f"The store {store_path} holds no results yet; run `everclust bench run` first.")
+    return results
 
 
 def report_on(results: Iterable[Result]) -> Document:

@@ -1,4 +1,4 @@
-"""Registers IDAT, the variants of its ablation, EverClust, and the paper's baselines."""
+"""Registers IDAT, the variants of its ablation, EverClust, the paper's baselines, and the references."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from ...estimators.everclust import EverClust
 from ...estimators.idat import IDAT
 from ...estimators.incremental import IncrementalClusterer
 from .baselines import register_baselines
+from .references import register_references
 from .registry import Algorithm, register
+from .streams import register_streams
 
 
 class _Variant(IDAT):
@@ -76,3 +78,5 @@ register(Algorithm("idat", "IDAT", _make_idat, _count_candidates, incremental=Tr
 _register_extensions()
 _register_variants()
 register_baselines()
+register_references()
+register_streams()

@@ -10,11 +10,10 @@ import numpy as np
 
 from ... import baselines
 from ...baselines import parameters
-from .registry import Algorithm, Given, nothing_given, register
+from .registry import NUMBER_OF_CLASSES, Algorithm, Given, nothing_given, number_of_classes, register
 
-
-def _n_classes(y: np.ndarray) -> int:
-    return len(np.unique(y))
+_as_dense_points = partial(number_of_classes, "n_dense_points")
+_as_clusters = partial(number_of_classes, "n_clusters")
 
 
 def _bounds(X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
@@ -29,14 +28,6 @@ def _per_call(X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
 
 def _whole_task(X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
     return {"cycle": "call", "task_size": len(X)}
-
-
-def _as_dense_points(X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
-    return {"n_dense_points": _n_classes(y)}
-
-
-def _as_clusters(X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
-    return {"n_clusters": _n_classes(y)}
 
 
 def _make(class_name: str, params: dict[str, Any], seed: int) -> Any:
@@ -69,6 +60,12 @@ BASELINES: list[tuple[str, str, str, bool, Given, Count]] = [
     ("cae", "CAE", "CAE", True, _whole_task, _counts),
 ]
 DEEP = ("tabledc", "g-ceals")
+TOLD: dict[Given, str] = {
+    _as_dense_points: NUMBER_OF_CLASSES,
+    _as_clusters: NUMBER_OF_CLASSES,
+    _bounds: "range of each feature",
+    _whole_task: "number of samples",
+}
 
 
 def register_baselines() -> None:
@@ -83,6 +80,7 @@ def register_baselines() -> None:
                 incremental,
                 parameters.space(name),
                 given=given,
+                told=TOLD.get(given, ""),
                 in_stored_order=name == "torque-clustering",
                 warms_up=name not in DEEP,
             )

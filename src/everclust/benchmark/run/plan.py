@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from math import sqrt
 from pathlib import Path
 
+from ...optional import require
 from ..data import datasets
 from ..data.catalogue import CATALOGUE
 from ..defaults import PAPER_SEEDS
@@ -38,7 +39,8 @@ def plan(
     Parameters
     ----------
     algorithms : sequence of str
-        Names, "all" (without ablation variants), "ablation" or "extensions".
+        Names, "all" (the paper's comparison without ablation variants), "ablation", "extensions",
+        "references" or "streams".
     data : sequence of str
         Names of available, valid data sets, or "all" for the whole catalogue, available or not.
     settings : sequence of str
@@ -97,7 +99,32 @@ def _n_classes(dataset: str) -> int:
 
 
 def algorithms_named(names: Iterable[str]) -> list[Algorithm]:
-    """Algorithms by name or group, without duplicates.
+    """Algorithms by name or group, without duplicates; groups leave out what is not installed.
+
+    Parameters
+    ----------
+    names : iterable of str
+
+    Returns
+    -------
+    algorithms : list of Algorithm
+
+    Raises
+    ------
+    ImportError
+        If an algorithm called by its name needs a package that is not installed, or if nothing is left.
+    """
+    names = list(names)
+    members = _members(names)
+    installed = [algorithm for algorithm in members if algorithm.is_installed]
+    for algorithm in left_out(names):
+        if algorithm.name in names or not installed:
+            require(algorithm.needs, extra="bench", purpose=algorithm.title)
+    return installed
+
+
+def left_out(names: Iterable[str]) -> list[Algorithm]:
+    """Algorithms of these names and groups whose package is not installed.
 
     Parameters
     ----------
@@ -107,6 +134,10 @@ def algorithms_named(names: Iterable[str]) -> list[Algorithm]:
     -------
     algorithms : list of Algorithm
     """
+    return [algorithm for algorithm in _members(names) if not algorithm.is_installed]
+
+
+def _members(names: Iterable[str]) -> list[Algorithm]:
     found: dict[str, Algorithm] = {}
     for name in names:
         group = GROUPS.get(name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -25,18 +26,16 @@ def now() -> str:
 
 @cache
 def versions() -> dict[str, str]:
-    """Versions of all packages that may change a result.
+    """Versions of all installed packages that may change a result.
 
     Returns
     -------
     versions : dict
     """
     found = {"everclust": __version__, "python": platform.python_version()}
-    for package in ("numpy", "numba", "scikit-learn", "scipy"):
-        try:
+    for package in ("numpy", "numba", "scikit-learn", "scipy", "river"):
+        with suppress(PackageNotFoundError):
             found[package] = version(package)
-        except PackageNotFoundError:
-            found[package] = "?"
     return found
 
 

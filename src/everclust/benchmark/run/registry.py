@@ -7,12 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
 Range = tuple[int, int] | tuple[float, float] | tuple[float, float, str]
 Given = Callable[[np.ndarray, np.ndarray], dict[str, Any]]
+
+NUMBER_OF_CLASSES = "number of classes"
+SEARCHED = "parameters, by a search with the classes"
 
 
 def n_clusters(estimator: Any) -> tuple[int | None, int]:
@@ -36,6 +40,11 @@ def nothing_given(X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
     return {}
 
 
+def number_of_classes(parameter: str, X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
+    """The number of classes as a parameter; with the first argument bound, a value of `Algorithm.given`."""
+    return {parameter: len(np.unique(y))}
+
+
 @dataclass(frozen=True)
 class Algorithm:
     """An algorithm and how to run it.
@@ -57,13 +66,18 @@ class Algorithm:
     space : dict, default={}
         Search space: name of a parameter -> lowest and highest value, two integers or two floats, and "log"
         as a third element for a logarithmic scale.
-    kind : {"compared", "ablation", "extensions"}, default="compared"
+    kind : {"compared", "ablation", "extensions", "references", "streams"}, default="compared"
         "compared": a column of the paper's tables, or any algorithm that is added; "ablation": a variant
         of IDAT for the paper's ablation, which runs in the nonstationary setting only; "extensions": an
-        extension of IDAT that the paper does not have.
+        extension of IDAT that the paper does not have; "references": offline clustering that users know,
+        which is not ranked; "streams": river's clusterers of streams, which are not ranked either.
     given : callable, optional
-        Function of all samples and classes that returns the parameters which the paper's protocol derives
-        from the data, such as the number of classes.
+        Function of all samples and classes that returns the parameters which the protocol derives from the
+        data, such as the number of classes.
+    told : str, default=""
+        What `given` tells the algorithm about the data, in words, such as "number of classes".
+    needs : str, default=""
+        Module of an optional package, without which the algorithm is left out.
     in_stored_order : bool, default=False
         Do not shuffle the rows in the stationary setting. The paper does so for an algorithm that is
         deterministic but depends on the order of the rows.
@@ -88,8 +102,20 @@ class Algorithm:
     space: Mapping[str, Range] = field(default_factory=dict)
     kind: str = "compared"
     given: Given = nothing_given
+    told: str = ""
+    needs: str = ""
     in_stored_order: bool = False
     warms_up: bool = True
+
+    @property
+    def is_told(self) -> str:
+        """All that the algorithm is told besides the samples, in words."""
+        return "; ".join(filter(None, [self.told, SEARCHED if self.space else ""])) or "nothing"
+
+    @property
+    def is_installed(self) -> bool:
+        """True if the package that the algorithm needs is installed."""
+        return not self.needs or find_spec(self.needs) is not None
 
 
 ALGORITHMS: dict[str, Algorithm] = {}
@@ -142,4 +168,6 @@ GROUPS: dict[str, Callable[[Algorithm], bool]] = {
     "all": lambda algorithm: algorithm.kind in ("compared", "extensions"),
     "ablation": lambda algorithm: algorithm.kind == "ablation",
     "extensions": lambda algorithm: algorithm.kind == "extensions",
+    "references": lambda algorithm: algorithm.kind == "references",
+    "streams": lambda algorithm: algorithm.kind == "streams",
 }

@@ -93,7 +93,8 @@ def _labels_after_each_step(
         else:
             with stopwatch.running():
                 (estimator.fit if stream.ends is None else estimator.partial_fit)(rows)
-        labels.append(_answer(estimator, stream.X[:end], was_fitted=stream.ends is None))
+        was_fitted = stream.ends is None and history is None
+        labels.append(_answer(estimator, stream.X[:end], was_fitted))
         start = end
     return labels
 

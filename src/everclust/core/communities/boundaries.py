@@ -21,6 +21,7 @@ class Cut(NamedTuple):
 
     crossing: np.ndarray  # W: hand-overs
     squares: np.ndarray  # Σ w² over the links that cross
+    heaviest: np.ndarray  # w of the heaviest of these links
     expected: np.ndarray  # geometric mean of what would cross in all, and at the nodes of the boundary
     mass: np.ndarray  # Σ g of every group
     centre: np.ndarray  # g-weighted
@@ -62,7 +63,7 @@ def homogeneous(position, g, cut, inside, a, b, x):  # INOUT x
 @jit_allocating
 def new_cut(position, links, g, group, n_groups):
     """What crosses, and where the groups are."""
-    pairs = np.zeros((3, n_groups, n_groups))
+    pairs = np.zeros((4, n_groups, n_groups))
     mass, centre = np.zeros(n_groups), np.zeros((n_groups, position.shape[1]))
     for k in range(group.shape[0]):
         mass[group[k]] += g[k]
@@ -77,7 +78,8 @@ def new_cut(position, links, g, group, n_groups):
             for row, value in enumerate((float(count), float(count) * count)):
                 pairs[row, a, b] += value
                 pairs[row, b, a] = pairs[row, a, b]
-    return Cut(pairs[0], pairs[1], pairs[2], mass, centre)
+            pairs[2, a, b] = pairs[2, b, a] = max(pairs[2, a, b], float(count))
+    return Cut(pairs[0], pairs[1], pairs[2], pairs[3], mass, centre)
 
 
 @jit_allocating
@@ -166,12 +168,19 @@ dot = jit(_dot, COARSE)  # coordinates along a line, for their spread
 @jit
 def project(position, g, nodes, u, x):  # INOUT x
     """Coordinates of nodes along u; returns their g-weighted variance."""
-    weight = total = squares = 0.0
     for k in nodes:
         x[k] = dot(position[k], u)
+    return variance_along(g, nodes, x)[1]
+
+
+@jit
+def variance_along(g, nodes, x):
+    """g-weighted mean and variance of the nodes' coordinates."""
+    weight = total = squares = 0.0
+    for k in nodes:
         weight += g[k]
         total += g[k] * x[k]
     mean = total / weight
     for k in nodes:
         squares += g[k] * (x[k] - mean) * (x[k] - mean)
-    return squares / weight
+    return mean, squares / weight

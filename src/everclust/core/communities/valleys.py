@@ -2,8 +2,9 @@
 
 Louvain gives the finest groups, a path of mergers coarser ones, and the silhouette chooses the level
 (levels.py). Boundaries are compared with what would cross them in one homogeneous cloud (boundaries.py):
-groups are split again where that shows a clear valley, and open boundaries are merged first. What Louvain
-finds depends on the numbering of nodes, which is arbitrary, so several numberings are tried.
+groups are split again where that shows a clear valley, and open boundaries are merged first. A level that no
+valley divides is one cloud cut in pieces (undivided.py). What Louvain finds depends on the numbering of
+nodes, which is arbitrary, so several numberings are tried.
 """
 
 import math
@@ -39,6 +40,7 @@ from .levels import (
 from .linked_nodes import FEWEST_LINKED, by_first_node, label_others
 from .louvain import close_up, louvain, new_graph
 from .silhouette import merge_groups, new_silhouette, weighted_mean
+from .undivided import unite_names, unite_open
 
 MOST_NUMBERINGS = 3
 MOST_NODES = 1000  # in all numberings together: a read-out takes no longer than one of so many nodes
@@ -121,7 +123,7 @@ def cluster_linked(base, linked, root, known, numberings):
             cut = measure_boundaries(position, links, g, group, n_groups)
             merge_down(nodes, cut, group, best, alike)
     stays = alike.score[0] > 0.0 and not is_clearly_better(g, best.value, alike.value, known)
-    return by_first_node(alike.group if stays else best.group)
+    return by_first_node(unite_open(nodes, alike.group if stays else best.group))
 
 
 @jit_allocating
@@ -219,15 +221,6 @@ def has_zero(values):
     for k in range(values.shape[0]):
         n_zeros += values[k] == 0
     return n_zeros > 0
-
-
-@jit
-def unite_names(name, a, b):  # INOUT name
-    """Give all groups named like a or b the lower name."""
-    low, high = min(name[a], name[b]), max(name[a], name[b])
-    for k in range(name.shape[0]):
-        if name[k] == high:
-            name[k] = low
 
 
 @jit_allocating

@@ -8,11 +8,12 @@ its cluster, down-weights nodes whose hand-overs cross clusters.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from ...jit.blocks import LANES, least
-from ...jit.compile import jit, kernel
+from ...jit.compile import jit, jit_allocating, kernel
 from ..readout import ReadOut, measure_block
 
 
@@ -36,30 +37,59 @@ def vote_weights(links, cluster):
     return inside
 
 
+class Voters(NamedTuple):
+    """What the candidates vote for, and with which weight."""
+
+    cluster: np.ndarray
+    weight: np.ndarray  # h
+
+
+class Neighbours(NamedTuple):
+    """Working memory: the nearest candidates."""
+
+    node: np.ndarray
+    squared: np.ndarray  # distance
+    lanes: np.ndarray  # squared distances to one block
+
+
 def predict_by_vote(
     read_out: ReadOut, cluster: np.ndarray, node_weight: np.ndarray, X: np.ndarray
 ) -> np.ndarray:
     """Cluster of every row, given those of the candidates and their weights h."""
     label = np.empty(len(X), np.int64)
-    vote(read_out, cluster, node_weight, n_neighbours(len(cluster)), X, label)
+    vote(read_out, Voters(cluster, node_weight), n_neighbours(len(cluster)), X, label)
     return label
 
 
 @kernel
-def vote(read_out, cluster, node_weight, k, X, label):  # INOUT label
+def vote(read_out, voters, k, X, label):  # INOUT label
     """The nearest candidates vote on every row."""
-    neighbour, squared, lanes = np.zeros(k, np.int64), np.empty(k), np.empty(LANES)
+    neighbours = new_neighbours(k)
     for i in range(X.shape[0]):
-        find_nearest(read_out, X[i], lanes, neighbour, squared)
-        label[i] = cluster[neighbour[0]]
-        if squared[0] > 0.0 and are_divided(cluster, neighbour):  # a sample at a node goes with it
-            weigh_votes(node_weight, neighbour, squared)
-            label[i] = heaviest(cluster, neighbour, squared)
+        find_nearest(read_out, X[i], neighbours)
+        label[i] = choose(voters, neighbours)
+
+
+@jit_allocating
+def new_neighbours(k):
+    """Room for k of them."""
+    return Neighbours(np.zeros(k, np.int64), np.empty(k), np.empty(LANES))
 
 
 @jit
-def find_nearest(read_out, x, lanes, nearest, squared):  # INOUT lanes, nearest, squared
+def choose(voters, neighbours):  # INOUT neighbours
+    """The cluster that the nearest candidates vote for."""
+    cluster, node, squared = voters.cluster, neighbours.node, neighbours.squared
+    if squared[0] > 0.0 and are_divided(cluster, node):  # a sample at a node goes with it
+        weigh_votes(voters.weight, node, squared)
+        return heaviest(cluster, node, squared)
+    return cluster[node[0]]
+
+
+@jit
+def find_nearest(read_out, x, neighbours):  # INOUT neighbours
     """The nearest candidates and their squared distances, in order; ties to the lowest."""
+    nearest, squared, lanes = neighbours.node, neighbours.squared, neighbours.lanes
     for k in range(squared.shape[0]):
         squared[k] = np.inf
     for b in range(read_out.blocks.shape[0]):

@@ -1,0 +1,168 @@
+"""Levels that no valley divides: one cloud, or a few, that the silhouette has cut in pieces.
+
+The silhouette compares cuts with each other, never with no cut at all. So the chosen level is tested once
+more. If every group is open to another one, and there is no dip in the density on the way, the cuts are
+arbitrary, and groups with open boundaries are one cluster.
+
+Where two groups hold nearly everything, one boundary must tell one cloud from two classes that overlap. So it
+must be as open as a normal distribution cut in the middle, not over a single link, and small pieces do not
+connect the two.
+"""
+
+import math
+
+import numpy as np
+
+from ...jit.arrays import counted_up, sum_of, taken
+from ...jit.compile import jit, jit_allocating
+from .boundaries import EXTENT, ROUNDING, homogeneous, new_cut, sort_by_group, variance_along
+from .louvain import close_up
+
+NORMAL = (
+    2.0 / math.sqrt(2.0 * math.pi) * EXTENT * math.sqrt(1.0 - 2.0 / math.pi)
+)  # its W/E, cut in the middle
+FEWEST_PER_UNKNOWN = 10.0  # hand-overs per node and feature: fewer do not show where there is a valley
+
+
+@jit_allocating
+def unite_open(nodes, group):  # INOUT group
+    """Connected components of open boundaries where no valley divides the groups, else the groups."""
+    n_groups = close_up(group)
+    n, n_features = nodes.position.shape
+    if n_groups == 1 or sum_of(nodes.g) < 2.0 * FEWEST_PER_UNKNOWN * (n + n_features):
+        return group
+    cut = new_cut(nodes.position, nodes.links, nodes.g, group, n_groups)
+    inside = sort_by_group(nodes.links, group, n_groups)
+    few = are_few(cut.mass)
+    excess = measure_level(nodes, cut, inside, few)
+    least = (1.0 + ROUNDING) * (NORMAL if few else 1.0)
+    partner = find_partners(excess, cut.mass, few)
+    if not are_open(excess, partner, least) or has_dip(nodes, group, cut, inside, partner):
+        return group
+    united = counted_up(n_groups)
+    for a in range(n_groups):
+        for b in range(a):
+            if excess[a, b] > least:
+                unite_names(united, a, b)
+    return taken(united, group)
+
+
+@jit
+def are_few(mass):
+    """Whether the number of groups, weighted with what they hold, is nearer to two than to three."""
+    total = squares = 0.0
+    for a in range(mass.shape[0]):
+        total += mass[a]
+        squares += mass[a] * mass[a]
+    return total * total < 2.5 * squares
+
+
+@jit_allocating
+def measure_level(nodes, cut, inside, few):
+    """W/E of every pair of groups, 0 if nothing crosses or, among few, if it does over a single link."""
+    n_groups = cut.mass.shape[0]
+    excess, x = np.zeros((n_groups, n_groups)), np.empty(nodes.g.shape[0])
+    for a in range(n_groups):
+        for b in range(a + 1, n_groups):
+            W = cut.crossing[a, b]
+            if W > 0.0:
+                expected = homogeneous(nodes.position, nodes.g, cut, inside, a, b, x)
+                if not few or W - cut.heaviest[a, b] >= expected:
+                    excess[a, b] = excess[b, a] = W / expected if expected > 0.0 else np.inf
+    return excess
+
+
+@jit_allocating
+def find_partners(excess, mass, few):
+    """The group that each group is most open to, the lowest on ties. Among few, only heavier ones count, and
+    the heaviest is its own partner."""
+    partner = counted_up(mass.shape[0])
+    for a in range(mass.shape[0]):
+        most = -1.0
+        for b in range(mass.shape[0]):
+            is_heavier = mass[b] > mass[a] or (mass[b] == mass[a] and b < a)
+            if b != a and (is_heavier or not few) and excess[a, b] > most:
+                partner[a], most = b, excess[a, b]
+    return partner
+
+
+@jit
+def are_open(excess, partner, least):
+    """Whether every group is open to its partner."""
+    n_closed = 0
+    for a in range(partner.shape[0]):
+        n_closed += partner[a] != a and not excess[a, partner[a]] > least
+    return n_closed == 0
+
+
+@jit_allocating
+def has_dip(nodes, group, cut, inside, partner):
+    """Whether fewer hand-overs cross between each group and its partner than at their centres, by more than
+    a standard error. All these boundaries are added up, each of them once."""
+    x = np.empty(group.shape[0])
+    valley = ridge = squares = 0.0
+    for a in range(partner.shape[0]):
+        b = partner[a]
+        if a < b or partner[b] != a:
+            homogeneous(nodes.position, nodes.g, cut, inside, a, b, x)
+            between, through, of_between, of_through = dip(nodes.g, group, inside, a, b, x)
+            valley += between
+            ridge += through
+            squares += of_between + of_through
+    return valley + math.sqrt(squares) < ridge
+
+
+@jit
+def dip(g, group, inside, a, b, x):
+    """Hand-overs across the plane between two groups, and across those through their centres, the lesser;
+    Σ w² of both. All links among the nodes of the two groups count."""
+    centre_a, width_a = spread_along(g, inside, a, x)
+    centre_b, width_b = spread_along(g, inside, b, x)
+    middle = between_planes(centre_a, width_a, centre_b, width_b)
+    between, of_between = flow_at(group, inside, a, b, x, middle)
+    through, of_through = flow_at(group, inside, a, b, x, centre_a)
+    other, of_other = flow_at(group, inside, a, b, x, centre_b)
+    if other < through:
+        through, of_through = other, of_other
+    return between, through, of_between, of_through
+
+
+@jit
+def between_planes(centre_a, width_a, centre_b, width_b):
+    """The plane that divides the way in the ratio of the widths; exactly that of a group without any."""
+    if width_b == 0.0:
+        return centre_b if width_a > 0.0 else (centre_a + centre_b) / 2.0
+    return centre_a + width_a / (width_a + width_b) * (centre_b - centre_a)
+
+
+@jit
+def spread_along(g, inside, c, x):
+    """Centre and standard deviation of a group, given the coordinates of its nodes."""
+    nodes = inside.node[inside.node_start[c] : inside.node_start[c + 1]]
+    if nodes.shape[0] == 1:
+        return x[nodes[0]], 0.0  # exactly: the plane through it touches its links
+    mean, variance = variance_along(g, nodes, x)
+    return mean, math.sqrt(variance)
+
+
+@jit
+def flow_at(group, inside, a, b, x, t):
+    """Hand-overs across the plane at t among the nodes of two groups, and the sum of their squares."""
+    total = squares = 0.0
+    for c in (a, b, inside.link_start.shape[0] - 2):  # the last ones cross
+        for e in range(inside.link_start[c], inside.link_start[c + 1]):
+            i, j, count = inside.link[e, 0], inside.link[e, 1], inside.link[e, 2]
+            of_both = group[i] in (a, b) and group[j] in (a, b)
+            if of_both and min(x[i], x[j]) <= t <= max(x[i], x[j]):
+                total += count
+                squares += float(count) * count
+    return total, squares
+
+
+@jit
+def unite_names(name, a, b):  # INOUT name
+    """Give all groups named like a or b the lower name."""
+    low, high = min(name[a], name[b]), max(name[a], name[b])
+    for k in range(name.shape[0]):
+        if name[k] == high:
+            name[k] = low
