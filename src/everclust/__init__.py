@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from .estimators.algorithms import load
     from .estimators.everclust import EverClust
     from .estimators.idat import IDAT
+    from .estimators.merging import PairCounts, count_pairs, merge, recount
     from .feed import learn
     from .history import History
     from .live_page.page import live
@@ -23,12 +24,16 @@ __all__ = [
     "EverClust",
     "History",
     "HistoryDisplay",
+    "PairCounts",
     "Snapshot",
     "TopologyDisplay",
     "__version__",
+    "count_pairs",
     "learn",
     "live",
     "load",
+    "merge",
+    "recount",
 ]
 
 # NumPy, numba and scikit-learn take seconds to import, which `everclust --help` must not wait for.
@@ -40,10 +45,14 @@ __getattr__, __dir__ = lazy_names(
         "EverClust": "estimators.everclust",
         "History": "history",
         "HistoryDisplay": "view.curves",
+        "PairCounts": "estimators.merging",
         "Snapshot": "model.snapshot",
         "TopologyDisplay": "view.plots",
+        "count_pairs": "estimators.merging",
         "learn": "feed",
         "live": "live_page.page",
         "load": "estimators.algorithms",
+        "merge": "estimators.merging",
+        "recount": "estimators.merging",
     },
 )

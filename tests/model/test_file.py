@@ -556,6 +556,39 @@ def test_absurd_scalars(name, sound, tmp_path):
     refuse(tmp_path / "model", put_together(header, arrays))
 
 
+@pytest.mark.parametrize("n_born", [-1, 0, 1, 2**63, 2**64, 1.5, True, "3", None, []])
+def test_absurd_numbers_of_births(n_born, sound, tmp_path):
+    header, arrays = take_apart(sound)
+    header["scalars"]["n_born"] = n_born
+    refuse(tmp_path / "model", put_together(header, arrays))
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda birth: birth[::-1],
+        lambda birth: birth * 0,
+        lambda birth: birth - birth[0] - 1,
+        lambda birth: birth + 2**40,
+        lambda birth: birth.astype("<f8"),
+        lambda birth: birth[:-1],
+        lambda birth: birth[:, None],
+    ],
+)
+def test_absurd_births(spoil, sound, tmp_path):
+    header, arrays = take_apart(sound)
+    arrays["birth"] = spoil(arrays["birth"])
+    refuse(tmp_path / "model", put_together(header, arrays))
+
+
+def test_files_without_births_are_read(sound, tmp_path):
+    header, arrays = take_apart(sound)
+    del arrays["birth"], header["scalars"]["n_born"]
+    path = tmp_path / "model"
+    path.write_bytes(put_together(header, arrays))
+    check(load(path)._learner.state)
+
+
 @pytest.mark.parametrize(
     "params",
     [

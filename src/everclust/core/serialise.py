@@ -35,6 +35,7 @@ KINDS = {
     "activity": "i",
     "last_won": "i",
     "community": "i",
+    "birth": "i",
 }
 NODE_FIELDS = tuple(KINDS)
 FEATURE_FIELDS = ("mean", "square_sum", "weight")
@@ -45,7 +46,7 @@ KINDS |= dict.fromkeys(("evidence", "edge", "handover", "cluster", "since"), "i"
 def export(state: State) -> tuple[dict[str, Any], Arrays]:
     """(scalars, arrays) from which `restore` makes a state that goes on learning bit for bit."""
     n_nodes = scalar(state, "n_nodes")
-    scalars = {name: scalar(state, name) for name in KEPT_SCALARS}
+    scalars = {name: scalar(state, name) for name in (*KEPT_SCALARS, "n_born")}
     arrays = {name: state.node[name][:n_nodes].copy() for name in NODE_FIELDS}
     arrays |= {name: getattr(state, name).copy() for name in FEATURE_FIELDS}
     arrays |= {
@@ -77,7 +78,10 @@ def _evidence(state: State) -> np.ndarray:
 
 
 def restore(scalars: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> State:
-    """The state that `export` took apart. The arrays are trusted: check what comes from outside."""
+    """The state that `export` took apart. The arrays are trusted: check what comes from outside.
+
+    Parts without birth numbers, as files once were, get them in the order of their nodes.
+    """
     n_nodes, n_features = arrays["prototype"].shape
     n_evident = len(arrays["evidence"])
     state = allocate(
@@ -94,6 +98,8 @@ def restore(scalars: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Sta
     for name in KEPT_SCALARS:
         restored[name] = scalars[name]
     restored.n_nodes = n_nodes
+    restored.n_born = scalars.get("n_born", n_nodes)
+    arrays = {"birth": np.arange(n_nodes), **arrays}
     for name in NODE_FIELDS:
         state.node[name][:n_nodes] = arrays[name]
     state.prototype[:n_nodes] = arrays["prototype"]
@@ -102,9 +108,9 @@ def restore(scalars: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Sta
     restored.window_size = len(arrays["window"])
     restored.window_head = restored.window_size % len(state.window)
     state.window[: restored.window_size] = arrays["window"]
-    state.node["birth"][:n_nodes] = np.arange(n_nodes)
-    restored.n_born = n_nodes
-    insert_rows(state, table_of(arrays["handover"]))
+    handover = arrays["handover"].copy()
+    handover[:, :2] = arrays["birth"][handover[:, :2]]
+    insert_rows(state, table_of(handover))
     _resume(state, arrays["evidence"], arrays["edge"], arrays["cluster"], arrays["since"])
     return state
 
@@ -152,6 +158,8 @@ def restore_ids(state, cluster, since):  # INOUT slot, scalars
             state.slot[slot.cluster_root].since = since[k]
     scalars.n_changed = ALL_CHANGED
     update_ids(state)
+    for s in range(scalars.n_slots):  # no sample is being learnt
+        state.slot[s].since = min(state.slot[s].since, scalars.n_seen)
     scalars.n_events = 0
     scalars.n_event_centres = 0
 
@@ -175,10 +183,11 @@ def examine(scalars: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Sta
         "edge": (len(arrays["edge"]), 2),
         "handover": (len(arrays["handover"]), 3),
     }
-    wrong = [name for name, shape in shapes.items() if arrays[name].shape != shape]
-    wrong += [name for name, kind in KINDS.items() if arrays[name].dtype.kind != kind]
+    absent = {"birth"} - set(arrays)  # old files have none
+    wrong = [name for name in shapes.keys() - absent if arrays[name].shape != shapes[name]]
+    wrong += [name for name in KINDS.keys() - absent if arrays[name].dtype.kind != KINDS[name]]
     if wrong:
-        raise ValueError(f"wrong shape or dtype of array {', '.join(map(repr, wrong))}")
+        raise ValueError(f"wrong shape or dtype of array {', '.join(map(repr, sorted(wrong)))}")
     if n_nodes == 0 or n_features == 0:
         raise ValueError(f"model without {'features' if n_nodes else 'nodes'}")
     wrong = [name for name, array in arrays.items() if not np.isfinite(array).all()]

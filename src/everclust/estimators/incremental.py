@@ -213,6 +213,21 @@ class IncrementalClusterer(
             twin._learner = self._learner.copy()
         return twin
 
+    def fork(self) -> Self:
+        """A copy to learn a share of the data apart, which `everclust.merge` merges with others like it.
+
+        Present clusters keep their ids in the copy, and so in every merged model: ids that `partial_fit`
+        would settle later are settled now.
+
+        Returns
+        -------
+        model : estimator of the same class
+        """
+        twin = self.copy()
+        if "_learner" in twin.__dict__:
+            twin._learner.update_ids()
+        return twin
+
     def save(self, path: str | Path) -> None:
         """Write the model into one file, from which `everclust.load` reads it back.
 

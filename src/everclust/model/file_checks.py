@@ -99,6 +99,7 @@ def checked_state(scalars: Mapping[str, Any], arrays: Arrays, clusters: str) -> 
 
 def _check_scalars(scalars: Mapping[str, Any]) -> None:
     wrong = [name for name in COUNTS if not is_count(scalars[name])]
+    wrong += [name for name in ("n_born",) if not is_count(scalars.get(name, 0))]  # old files have none
     wrong += [name for name in FRACTIONS if type(scalars[name]) not in (int, float)]
     if scalars["provisional"] not in (NO_CLUSTER, 0):
         wrong.append("provisional")

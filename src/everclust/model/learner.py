@@ -98,6 +98,13 @@ class Learner:
         if scalar(state, "n_events"):
             self.ids.drain(state)
 
+    def update_ids(self) -> None:
+        """Make the ids of the present clusters permanent."""
+        with self.lock:
+            if self.has_learnt():
+                self.ids.update(self.state)
+                self._snapshot = None
+
     def renumber(self, X: np.ndarray) -> np.ndarray:
         """Number the clusters from 0 on, those of the rows of X first; returns the cluster of every row."""
         with self.lock:

@@ -1,0 +1,228 @@
+"""Merging of models learnt apart, with or without a common base: docs/merging.md has the rules.
+
+What a model holds is merged as plain arrays (`serialise.export`), and one state is made of them in the end.
+What the base held counts once. Ids of clusters are left to `everclust.model.merging`.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .correspondence import Sources, find_sources, index_by_birth, select
+from .handovers import births_of
+from .layout import NONE
+from .merged_nodes import Pieces, merge_nodes, merge_pairs, places_of, without_surplus
+from .serialise import Arrays, export, restore
+from .spread import SCALE_FLOOR
+from .state import State, copy, new_state, scalar
+
+FEWEST_IN_INTERVAL = 2
+
+
+class Part(NamedTuple):
+    """All that a model holds."""
+
+    scalars: dict[str, Any]
+    arrays: Arrays
+
+
+class Merged(NamedTuple):
+    """A merged model, and what became of the nodes of the models that it was made of."""
+
+    state: State
+    places: list[np.ndarray]  # for every model: the merged node that each of its nodes became, or NONE
+    order: list[int]  # of the models that were merged, without those that changed nothing
+
+
+class Branch(NamedTuple):
+    """A part, and the places in it of the nodes of the models that it was made of, by their numbers."""
+
+    part: Part
+    places: dict[int, np.ndarray]
+
+
+def merge_states(states: Sequence[State], base: State | None = None, capped: bool = False) -> Merged:
+    """One model of many, whose order does not matter. Those that have learnt nothing since the base, and
+    empty ones, change nothing."""
+    origin = new_state(states[0].prototype.shape[1]) if base is None else base
+    n_before, before = scalar(origin, "n_seen"), Part(*export(origin))
+    branches = [Branch(Part(*export(state)), {i: _all_nodes(state)}) for i, state in enumerate(states)]
+    branches = _ranked(branches)
+    level = [branch for branch in branches if branch.part.scalars["n_seen"] > n_before] or branches[:1]
+    order = [i for branch in level for i in branch.places]
+    if len(level) == 1:
+        return _found(copy(states[order[0]]), level[0].places, states, order)
+    while len(level) > 1:
+        pairs = [level[i : i + 2] for i in range(0, len(level), 2)]
+        level = [_joined(pair, before, capped) for pair in pairs]
+    return _found(restore(*level[0].part), level[0].places, states, order)
+
+
+def _found(state: State, places: dict[int, np.ndarray], states: Sequence[State], order: list[int]) -> Merged:
+    """With the places of models that were left out: these have nodes of the base only."""
+    births = births_of(state)
+    every = [
+        places[i] if i in places else index_by_birth(births, births_of(part)) for i, part in enumerate(states)
+    ]
+    return Merged(state, every, order)
+
+
+def is_fork(state: State, base: State) -> bool:
+    """Whether a model can have begun as a copy of the base."""
+    if any(scalar(state, name) < scalar(base, name) for name in ("n_seen", "n_born")):
+        return False
+    births, usage = births_of(state), state.node["usage"]
+    old = np.flatnonzero(births < scalar(base, "n_born"))
+    index = index_by_birth(births_of(base), births[old])
+    return bool((index != NONE).all() and (usage[old] >= base.node["usage"][index]).all())
+
+
+def _all_nodes(state: State) -> np.ndarray:
+    return np.arange(scalar(state, "n_nodes"))
+
+
+def _ranked(branches: list[Branch]) -> list[Branch]:
+    """The branches by samples, nodes, and bytes of the positions: the larger first. Where all these are the
+    same, all that they hold decides."""
+    ranks: list[tuple[Any, ...]] = [_rank(branch.part) for branch in branches]
+    if len(set(ranks)) < len(ranks):
+        ranks = [(*rank, _bytes(branch.part)) for rank, branch in zip(ranks, branches, strict=True)]
+    order = sorted(range(len(branches)), key=lambda i: ranks[i], reverse=True)
+    return [branches[i] for i in order]
+
+
+def _rank(part: Part) -> tuple[Any, ...]:
+    positions = part.arrays["prototype"]
+    return part.scalars["n_seen"], len(positions), positions.tobytes()
+
+
+def _bytes(part: Part) -> bytes:
+    arrays = [array for _, array in sorted(part.arrays.items())]
+    return repr(sorted(part.scalars.items())).encode() + b"".join(array.tobytes() for array in arrays)
+
+
+def _joined(pair: list[Branch], base: Part, capped: bool) -> Branch:
+    """One branch of two; a last one without a neighbour stays as it is."""
+    if len(pair) == 1:
+        return pair[0]
+    a, b = _ranked(pair)
+    part, sources = merge_two(a.part, b.part, base, capped)
+    return Branch(part, _moved(a, sources.a) | _moved(b, sources.b))
+
+
+def _moved(branch: Branch, index: np.ndarray) -> dict[int, np.ndarray]:
+    """Places after a merger of which these nodes of the branch are left."""
+    place = places_of(index, len(branch.part.arrays["birth"]))
+    return {i: np.where(nodes == NONE, NONE, place[nodes]) for i, nodes in branch.places.items()}
+
+
+def merge_two(a: Part, b: Part, base: Part, capped: bool) -> tuple[Part, Sources]:
+    """One part of two, of which a comes first, and where its nodes come from."""
+    stream, clock = merge_streams(a, b, base), merge_clocks(a, b, base)
+    weight = capped_weights(stream.square_sum) if capped else np.ones(len(stream.mean))
+    parts = a.arrays, b.arrays, base.arrays
+    n_born, reach = base.scalars["n_born"], min(reach_of(a), reach_of(b))
+    sources = find_sources(*parts, n_born, weight, reach)
+    n_born += int((sources.base == NONE).sum())
+    kept = without_surplus(Pieces(*parts, sources), clock["interval"])
+    pieces = Pieces(*parts, select(sources, kept))
+    arrays = {
+        **merge_nodes(pieces, (a.scalars["n_seen"], b.scalars["n_seen"]), stream.n),
+        **merge_pairs(pieces),
+        "mean": stream.mean,
+        "square_sum": stream.square_sum,
+        "weight": weight,
+        "scale": np.full(len(kept), scale_of(stream, weight)),
+        "window": merge_windows(a, b, base, 2 * clock["interval"]),
+    }
+    scalars = {**a.scalars, **clock, "n_seen": stream.n, "n_born": n_born, "since_recalibration": 0}
+    return Part(scalars, arrays), pieces.sources
+
+
+# The stream
+
+
+class Stream(NamedTuple):
+    """How many samples there were, their mean and the sum of squared deviations from it."""
+
+    n: int
+    mean: np.ndarray
+    square_sum: np.ndarray
+
+
+def merge_streams(a: Part, b: Part, base: Part) -> Stream:
+    """The stream of a, and what b has learnt since the base (Chan's formula)."""
+    whole, later = _stream_of(a), _since(_stream_of(b), _stream_of(base))
+    n = whole.n + later.n
+    delta = later.mean - whole.mean
+    mean = whole.mean + delta * (later.n / n)
+    return Stream(n, mean, whole.square_sum + later.square_sum + delta * delta * (whole.n * (later.n / n)))
+
+
+def _stream_of(part: Part) -> Stream:
+    return Stream(part.scalars["n_seen"], part.arrays["mean"], part.arrays["square_sum"])
+
+
+def _since(whole: Stream, before: Stream) -> Stream:
+    """The stream after `before`: Chan's formula solved for the second summand."""
+    if before.n == 0:
+        return whole
+    n = whole.n - before.n
+    delta = (whole.mean - before.mean) * (whole.n / n)
+    between = delta * delta * (before.n * (n / whole.n))
+    return Stream(n, before.mean + delta, np.maximum(whole.square_sum - before.square_sum - between, 0.0))
+
+
+def capped_weights(square_sum: np.ndarray) -> np.ndarray:
+    """`metric.cap`: no feature weighs more than the median one."""
+    positive = np.sort(square_sum[square_sum > 0])
+    if not len(positive):
+        return np.ones(len(square_sum))
+    low, high = positive[(len(positive) - 1) // 2], positive[len(positive) // 2]
+    median = low + 0.5 * (high - low)
+    return median / np.maximum(square_sum, median)
+
+
+def scale_of(stream: Stream, weight: np.ndarray) -> float:
+    """`spread.present_scale` after the last sample."""
+    if stream.n < 2:
+        return SCALE_FLOOR
+    return max(math.sqrt((stream.square_sum * weight).max() / (stream.n - 1)), SCALE_FLOOR)
+
+
+def reach_of(part: Part) -> float:
+    """The distance at which the similarity to a node with the present scale equals the vigilance."""
+    vigilance = part.scalars["vigilance"]
+    scale = scale_of(_stream_of(part), part.arrays["weight"])
+    return scale * (1.0 / vigilance - 1.0) if vigilance > 0 else math.inf
+
+
+# The clock
+
+
+def merge_clocks(a: Part, b: Part, base: Part) -> dict[str, Any]:
+    """Vigilance, cluster ratio and interval: means weighted with the samples learnt since the base."""
+    n_a, n_b = (part.scalars["n_seen"] - base.scalars["n_seen"] for part in (a, b))
+    share = n_b / (n_a + n_b)
+    clock = {
+        name: a.scalars[name] + (b.scalars[name] - a.scalars[name]) * share
+        for name in ("vigilance", "cluster_ratio", "interval")
+    }
+    clock["interval"] = max(math.floor(clock["interval"] + 0.5), FEWEST_IN_INTERVAL)
+    return clock
+
+
+def merge_windows(a: Part, b: Part, base: Part, length: int) -> np.ndarray:
+    """The newest rows of both, by their age relative to what each part has learnt since the base; then those
+    of the base, once."""
+    rows, ages = [], []
+    for part in (a, b):
+        n_later = part.scalars["n_seen"] - base.scalars["n_seen"]
+        newest_first = part.arrays["window"][::-1][:n_later]
+        rows.append(newest_first)
+        ages.append((2 * np.arange(len(newest_first)) + 1) / (2 * n_later))
+    order = np.argsort(np.concatenate(ages), kind="stable")
+    window = np.concatenate([np.concatenate(rows)[order], base.arrays["window"][::-1]])
+    return np.ascontiguousarray(window[:length][::-1])

@@ -1,0 +1,156 @@
+"""Fields of merged nodes and of pairs of them: both parts add up, and what the base held counts once."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .correspondence import Sources
+from .layout import NO_CLUSTER, NONE
+from .serialise import Arrays
+
+
+class Pieces(NamedTuple):
+    """Two parts, their base, and where merged nodes come from."""
+
+    a: Arrays
+    b: Arrays
+    base: Arrays
+    sources: Sources
+
+
+def values_of(pieces: Pieces, name: str) -> list[np.ndarray]:
+    """A field of the merged nodes in both parts and in the base; 0 where there is no such node."""
+    tables = pieces.a[name], pieces.b[name], pieces.base[name]
+    return [_taken(table, index) for table, index in zip(tables, pieces.sources, strict=False)]
+
+
+def _taken(table: np.ndarray, index: np.ndarray) -> np.ndarray:
+    taken = np.zeros((len(index), *table.shape[1:]), table.dtype)
+    taken[index != NONE] = table[index[index != NONE]]
+    return taken
+
+
+def is_shared(sources: Sources) -> np.ndarray:
+    """Whether both parts have the node from the base, so that both hold what the base held."""
+    return (sources.a != NONE) & (sources.b != NONE) & (sources.base != NONE)
+
+
+def total(pieces: Pieces, name: str) -> np.ndarray:
+    """The sum of both parts, the base's share once."""
+    a, b, before = values_of(pieces, name)
+    return a + b - np.where(is_shared(pieces.sources), before, 0)
+
+
+def without_surplus(pieces: Pieces, interval: int) -> np.ndarray:
+    """Nodes that maintenance would keep: of those used once, the newest Λ."""
+    usage = total(pieces, "usage")
+    once = np.flatnonzero(usage == 1)
+    n_surplus = max(len(once) - interval, 0) if len(once) < len(usage) else 0
+    return np.setdiff1d(np.arange(len(usage)), once[:n_surplus])
+
+
+def merge_nodes(pieces: Pieces, lengths: tuple[int, int], n_seen: int) -> Arrays:
+    """Fields of nodes, from parts that have learnt so many samples, in a stream of n_seen."""
+    n_nodes = len(pieces.sources.birth)
+    active_a, active_b, _ = values_of(pieces, "active")
+    return {
+        "prototype": _positions(pieces),
+        "usage": total(pieces, "usage"),
+        "wins": total(pieces, "wins"),
+        "active": active_a | active_b,
+        "idle": _idle(pieces),
+        "activity": _activities(pieces),
+        "last_won": _last_won(pieces, lengths, n_seen),
+        "birth": pieces.sources.birth,
+        "cluster": np.full(n_nodes, NO_CLUSTER),
+        "community": np.full(n_nodes, NO_CLUSTER),
+        "since": np.zeros(n_nodes, np.int64),
+    }
+
+
+def _positions(pieces: Pieces) -> np.ndarray:
+    """Means weighted with usage. A node that one part only has moved keeps that part's position exactly."""
+    used_a, used_b, before = values_of(pieces, "usage")
+    at_a, at_b, at_base = values_of(pieces, "prototype")
+    by_a, by_b = used_a > before, used_b > before
+    both = by_a & by_b
+    position = np.where((by_b | (pieces.sources.a == NONE))[:, None], at_b, at_a)
+    at_a, at_b, at_base = at_a[both], at_b[both], at_base[both]
+    weight_a, weight_b, weight = (used[both, None].astype(float) for used in (used_a, used_b, before))
+    change = weight_b * (at_b - at_a) + weight * (at_a - at_base)
+    position[both] = at_a + change / (weight_a + weight_b - weight)
+    return position
+
+
+def _idle(pieces: Pieces) -> np.ndarray:
+    """The least over the parts in which the node is active."""
+    (active_a, active_b, _), (a, b, _) = values_of(pieces, "active"), values_of(pieces, "idle")
+    least = np.where(active_a & active_b, np.minimum(a, b), np.where(active_a, a, b))
+    return np.where(active_a | active_b, least, 0)
+
+
+def _activities(pieces: Pieces) -> np.ndarray:
+    """The sum of both parts; the base's share once where neither part has begun to count anew."""
+    a, b, before = values_of(pieces, "activity")
+    is_twice = is_shared(pieces.sources) & (a >= before) & (b >= before)
+    return a + b - np.where(is_twice, before, 0)
+
+
+def _last_won(pieces: Pieces, lengths: tuple[int, int], n_seen: int) -> np.ndarray:
+    """Ages in the parts, stretched to the merged stream; the later of both."""
+    won = [
+        np.where(index == NONE, 0, n_seen - np.floor((length - value) * (n_seen / length)))
+        for index, value, length in zip(pieces.sources, values_of(pieces, "last_won"), lengths, strict=False)
+    ]
+    return np.maximum(won[0], won[1]).astype(np.int64)
+
+
+def merge_pairs(pieces: Pieces) -> Arrays:
+    """Hand-overs and evidence of both parts, the base's share once; and the edges."""
+    counts = {name: _merged_counts(pieces, name) for name in ("handover", "evidence")}
+    n = len(pieces.sources.birth)
+    edges = np.intersect1d(_merged_edges(pieces), _keys(counts["evidence"], n))
+    return counts | {"edge": np.stack([edges // n, edges % n], axis=1)}
+
+
+def _merged_counts(pieces: Pieces, name: str) -> np.ndarray:
+    a, b, base, sources = pieces
+    n, shared = len(sources.birth), np.where(is_shared(sources), sources.base, NONE)
+    rows = [_carried(a[name], sources.a), _carried(b[name], sources.b), _carried(base[name], shared)]
+    rows[2][:, 2] *= -1
+    keys, place = np.unique(_keys(np.concatenate(rows), n), return_inverse=True)
+    count = np.zeros(len(keys), np.int64)
+    np.add.at(count, place, np.concatenate(rows)[:, 2])
+    keys, count = keys[count > 0], count[count > 0]
+    return np.stack([keys // n, keys % n, count], axis=1)
+
+
+def _merged_edges(pieces: Pieces) -> np.ndarray:
+    """Edges of both parts, less those of the base that a part has cut."""
+    a, b, base, sources = pieces
+    n = len(sources.birth)
+    kept = [_keys(_carried(a["edge"], sources.a), n), _keys(_carried(b["edge"], sources.b), n)]
+    edges = np.union1d(*kept)
+    for index, present in zip(sources, kept, strict=False):
+        before = _keys(_carried(base["edge"], np.where(index == NONE, NONE, sources.base)), n)
+        edges = np.setdiff1d(edges, np.setdiff1d(before, present))
+    return edges
+
+
+def places_of(index: np.ndarray, n: int) -> np.ndarray:
+    """Where each of n nodes occurs in a list of indices, or NONE."""
+    place = np.full(n, NONE)
+    place[index[index != NONE]] = np.flatnonzero(index != NONE)
+    return place
+
+
+def _carried(pairs: np.ndarray, index: np.ndarray) -> np.ndarray:
+    """Pairs of nodes in their new places, i < j, without those of nodes that have none."""
+    place = places_of(index, max(pairs[:, :2].max(initial=0), index.max(initial=0)) + 1)
+    carried = pairs.copy()
+    carried[:, :2] = np.sort(place[pairs[:, :2]], axis=1)
+    return carried[carried[:, 0] != NONE]
+
+
+def _keys(pairs: np.ndarray, n: int) -> np.ndarray:
+    return pairs[:, 0] * n + pairs[:, 1]
