@@ -98,7 +98,8 @@ def _is_newborn(matching: Matching, r: int) -> bool:
 
     A newcomer often has a node or two that lay at the edge of a neighbour: that is no split.
     """
-    return bool(2 * matching.shared[:, r].sum() < matching.mass[r])
+    shared = matching.shared[:, r].sum()
+    return bool(shared == 0 or 2 * shared < matching.mass[r])
 
 
 def _merged(matching: Matching) -> dict[int, list[tuple[int, int]]]:
