@@ -89,7 +89,7 @@ def draw(model: EverClust, X: np.ndarray) -> None:
     TopologyDisplay.from_estimator(model, X, ax=left)
     draw_atlas(model, right)
     left.set_title("nodes, edges and samples", loc="left", fontsize=11)
-    right.set_title("what the active nodes have learnt", loc="left", fontsize=11)
+    right.set_title("what the nodes have learnt", loc="left", fontsize=11)
     figure.savefig(PICTURE, pil_kwargs={"optimize": True})
 
 
