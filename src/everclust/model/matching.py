@@ -81,8 +81,8 @@ def changes(
         yield GONE, c, c, before[c].size, before[c].centre
     for i, children in enumerate(matching.children):
         c = int(matching.ids[i])
-        parts = [r for r in children if r == children[0] or not _is_newborn(matching, r)]
-        for r in parts if len(parts) > 1 else []:
+        pieces = [r for r in children if r == children[0] or not _is_newborn(matching, r)]
+        for r in pieces if len(pieces) > 1 else []:
             yield SPLIT, c, int(group_ids[r]), int(matching.shared[i, r]), after[c].centre
     for c, parts in _merged(matching).items():
         for part, size in parts:
