@@ -10,7 +10,7 @@ import time
 import numpy as np
 import pytest
 
-from everclust import EverClust, load
+from everclust import IDAT, EverClust, load
 
 pytest.importorskip("typer", reason="the command line needs Typer")
 pytest.importorskip("pyarrow", reason="streams are read through pyarrow")
@@ -61,7 +61,7 @@ def table(tmp_path, merging):
 
 
 def test_it_waits_learns_and_saves_the_model(start, table, merging, follow, tmp_path):
-    command = start(table, "--model", tmp_path / "m.everclust")
+    command = start(table, "--model", tmp_path / "m.everclust", "--algorithm", "idat")  # it has mergers
     assert "begins when it is opened" in command.line
     time.sleep(0.3)
     follower = follow(command.url)
@@ -75,7 +75,7 @@ def test_it_waits_learns_and_saves_the_model(start, table, merging, follow, tmp_
     assert "6,000 rows" in out
     follower.read_until(lambda seen: seen.kinds[-1] == "stopped")
     np.testing.assert_array_equal(
-        load(tmp_path / "m.everclust").prototypes_, EverClust().partial_fit(merging).prototypes_
+        load(tmp_path / "m.everclust").prototypes_, IDAT().partial_fit(merging).prototypes_
     )
 
 
