@@ -56,5 +56,6 @@ def test_variant_without_both_never_recalibrates():
         "next_cluster": scalars["next_cluster"],
         "provisional": -1,
         "next_community": 0,
+        "n_born": 3,
     }
     assert scalars_of(state).n_nodes == 3
