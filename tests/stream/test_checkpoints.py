@@ -98,8 +98,14 @@ def test_when_all_are_broken(fit, folder, sentence, points):
 def test_what_must_be_the_same(fit):
     fit("--limit", 1000)
     assert "made with parameters" in fit("--metric", "euclidean", code=1)
-    assert "made with parameters" in fit("--algorithm", "idat", code=1)
+    assert "made with algorithm 'everclust', but it is 'idat' now" in fit("--algorithm", "idat", code=1)
     assert "made with exclude" in fit("--exclude", "a", code=1)
+
+
+def test_the_columns_of_the_predictions_must_be_the_same(fit, folder):
+    fit("--limit", 1000, "-p", "p.csv", "--novel")
+    assert "made with novel True, but it is False now" in fit("-p", "p.csv", code=1)
+    assert {line.count(",") for line in (folder / "p.csv").read_text().splitlines()} == {2}
 
 
 def test_another_source(fit, folder, X, sentence):

@@ -56,6 +56,9 @@ def _settings(job: Run) -> dict[str, Any]:
     return {
         "learns": job.learns,
         "block": job.block if job.answers is not None else None,
+        "similarity": job.similarity,
+        "novel": job.novel,
+        "algorithm": job.model._algorithm,
         "parameters": job.model.get_params(),
         "columns": columns.chosen,
         "exclude": sorted(columns.exclude),
