@@ -201,14 +201,20 @@ def count_within(bound, n_lanes, limit):
 
 
 @jit
+def has_near(bound, start, limit):
+    """Whether one of the candidates of a vector has a bound within the limit."""
+    near = False
+    for k in range(start, start + WIDTH):
+        near |= bound[k] <= limit
+    return near
+
+
+@jit
 def measure_nearest(read_out, x, bound, limit, squared):  # INOUT squared
     """(place, d/σ) of the nearest of the candidates whose bound is within the limit, exactly."""
     best, nearest = 0, np.inf
     for start in range(0, read_out.node.shape[0], WIDTH):
-        near = False
-        for k in range(start, start + WIDTH):
-            near |= bound[k] <= limit
-        if near:
+        if has_near(bound, start, limit):
             measure_vector(read_out, x, start, squared)
             for lane in range(WIDTH):
                 ratio = math.sqrt(squared[lane]) / read_out.scale[start + lane]

@@ -31,6 +31,7 @@ from ..coarse import (
     V1,
     Coarse,
     bound_rows,
+    has_near,
     new_bounds,
     round_up,
     slack,
@@ -270,10 +271,7 @@ def measure_within(read_out, x, bound, limit, neighbours):  # INOUT neighbours
     for k in range(squared.shape[0]):
         squared[k] = np.inf
     for start in range(0, read_out.node.shape[0], WIDTH):
-        near = False
-        for k in range(start, start + WIDTH):
-            near |= bound[k] <= limit
-        if near:
+        if has_near(bound, start, limit):
             measure_vector(read_out, x, start, lanes)
             for lane in range(WIDTH):
                 if lanes[lane] < squared[-1]:
