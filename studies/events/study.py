@@ -81,7 +81,7 @@ def time_updates(model: Any, first: np.ndarray) -> list[float]:
     """Learn the first rows; from there on, the seconds that updates of ids take add up in the list."""
     model.partial_fit(first)
     ids, spent = model._learner.ids, [0.0]
-    update = ids.update
+    update = ids.step
 
     def timed(*arguments: Any) -> Any:
         began = time.perf_counter()
@@ -89,7 +89,7 @@ def time_updates(model: Any, first: np.ndarray) -> list[float]:
         spent[0] += time.perf_counter() - began
         return result
 
-    ids.update = timed
+    ids.step = timed
     return spent
 
 

@@ -7,11 +7,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.communities.linked_nodes import base_nodes, links_of
+from ..core.communities.newcomers import newcomers_among, set_apart
 from ..core.communities.valleys import base_labels
+from ..core.handovers import births_of
 from ..core.layout import NO_CLUSTER
 from ..core.readout import candidates, cluster_ids, components
 from ..core.state import State, scalar, scalars_of
 from .matching import Matching, match_ids
+from .members import NO_MEMBERS, Members
 
 COMPONENTS, HANDOVER = "components", "handover"  # what a cluster is
 
@@ -40,13 +43,18 @@ def read_components(state: State) -> Clusters:
     return Clusters(COMPONENTS, candidates(state), components(state), ids, since, np.empty(0))
 
 
+NEVER = 2**62  # a birth that no node has
+
+
 class CommunityReadOut(NamedTuple):
     """Hand-over clusters as they are now, and their ids."""
 
     nodes: np.ndarray  # that take part
     links: np.ndarray  # (i, j, count) of the pairs of these nodes with hand-overs
     group: np.ndarray  # of every one of these nodes, from 0
-    matching: Matching  # of the groups with the ids of the latest update
+    before: Members  # these nodes at the latest update of ids
+    matching: Matching  # of the groups with the clusters before
+    n_set_apart: int  # groups of newcomers that the read-out alone has not found
 
     @property
     def ids(self) -> np.ndarray:
@@ -54,12 +62,18 @@ class CommunityReadOut(NamedTuple):
         return self.matching.group_ids[self.group]
 
 
-def read_communities(state: State) -> CommunityReadOut:
-    """Find the hand-over clusters of a state and match them with those of the latest update of ids."""
+def read_communities(
+    state: State, members: Members = NO_MEMBERS, first_young: int = NEVER
+) -> CommunityReadOut:
+    """Find the hand-over clusters of a state and match them with those of the latest update of ids.
+
+    Newcomers among the nodes from birth `first_young` on are clusters of their own.
+    """
     nodes = base_nodes(state)
     links = links_of(state, nodes)
-    group = base_labels(state, nodes, links)
-    before, wins = state.node["community"][nodes], state.node["wins"][nodes]
-    return CommunityReadOut(
-        nodes, links, group, match_ids(before, group, wins, scalar(state, "next_community"))
-    )
+    found = base_labels(state, nodes, links)
+    wins, before = state.node["wins"][nodes], members.of(births_of(state)[nodes])
+    group = set_apart(found, wins, newcomers_among(state, nodes, first_young))
+    next_id = scalar(state, "next_community")
+    matching = match_ids(before.told, group, wins, next_id, before.candidate)
+    return CommunityReadOut(nodes, links, group, before, matching, int(group.max() - found.max()))

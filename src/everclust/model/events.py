@@ -1,4 +1,4 @@
-"""Events: clusters that are born, merge, split or are gone, and the one wording of each."""
+"""Events: clusters that are born, merge, split, are gone, quiet or back, and the one wording of each."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ class Event(NamedTuple):
     ----------
     sample : int
         Number of the sample at which it happened, counted from 1.
-    kind : {"gone", "split", "merged", "born"}
+    kind : {"gone", "split", "merged", "born", "quiet", "back"}
         Within one sample, events come in this order.
     before, after : tuple of int
         Ids of the clusters before and after. The one that keeps its id comes first.
     sizes : tuple of int
         Numbers of samples: of the parts of a split, of the clusters before a merger (the one that keeps its
-        id first), or of the cluster that is born or gone.
+        id first), or of the cluster that is born, gone, quiet or back.
     centre : tuple of float
-        Mean of the samples of the cluster that keeps its id, is born or gone.
+        Mean of the samples of the cluster that keeps its id, is born, gone, quiet or back.
 
     Examples
     --------
@@ -55,10 +55,8 @@ class Event(NamedTuple):
         words : list of int or str
         """
         happened: list[int | str]
-        if self.kind == "born":
-            happened = [self.after[0], " is born"]
-        elif self.kind == "gone":
-            happened = [self.before[0], " is gone"]
+        if self.kind not in ("split", "merged"):
+            happened = [(self.after or self.before)[0], f" is {self.kind}"]
         else:
             happened = [*_listed(self.before), f" {self.kind} into ", *_listed(self.after)]
         sizes = "".join(map(str, _listed([f"{size:,}" for size in self.sizes])))

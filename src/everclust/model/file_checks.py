@@ -8,19 +8,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.cluster_ids import BORN
+from ..core.cluster_ids import BORN, MERGED, SPLIT
+from ..core.communities.levels import LONGEST_PAUSE
 from ..core.layout import NO_CLUSTER, SEED_NODES
 from ..core.serialise import Arrays, examine
 from ..core.spread import SCALE_FLOOR
 from ..core.state import State
 from ..version import __version__
-from .clusters import COMPONENTS, HANDOVER
+from .absences import BACK
+from .clusters import COMPONENTS, HANDOVER, NEVER
 from .event_log import N_COLUMNS
+from .matching import Community
 from .rows import LARGEST
+from .schedule import FIRST_UPDATE
+from .waiting import Waiting
 
 FORMAT = 2
 MOST_SAMPLES = 2**53  # more than any model has learnt: sums of larger counts could overflow
 COUNTS = ("n_seen", "since_recalibration", "interval", "next_cluster", "next_community")
+COLUMN = {name: place for place, name in enumerate(("id", "size", *Community._fields[2:]))}  # of a list
 FRACTIONS = ("vigilance", "cluster_ratio")
 DTYPES = ("<f8", "<i8", "|b1")
 
@@ -90,9 +96,12 @@ def checked_state(scalars: Mapping[str, Any], arrays: Arrays, clusters: str) -> 
     state = examine(scalars, arrays)
     n_features = arrays["prototype"].shape[1]
     next_id = scalars["next_cluster" if clusters == COMPONENTS else "next_community"]
-    _check_events(next_id, scalars["n_seen"], n_features, arrays)
+    last_kind = BORN if clusters == COMPONENTS else BACK
+    _check_events([scalars["n_seen"], last_kind, next_id - 1, next_id - 1, MOST_SAMPLES], n_features, arrays)
     if clusters == HANDOVER:
         _check_communities(scalars, n_features, arrays)
+        _check_members(next_id, arrays)
+        _check_waiting(next_id, scalars["n_seen"], arrays)
     _check_ranges(scalars["n_seen"], arrays)
     return state
 
@@ -109,23 +118,20 @@ def _check_scalars(scalars: Mapping[str, Any]) -> None:
         raise ValueError(f"invalid scalar {_listed(wrong)}")
 
 
-def _check_events(next_id: int, n_seen: int, n_features: int, arrays: Arrays) -> None:
+def _check_events(highest: list[int], n_features: int, arrays: Arrays) -> None:
     records, centres = arrays["event"], arrays["event_centre"]
-    if records.shape != (len(records), N_COLUMNS) or records.dtype.kind != "i":
-        raise ValueError(f"wrong shape or dtype of array 'event': {records.shape}, {records.dtype}")
+    _check_table("event", N_COLUMNS, arrays)
     if centres.shape != (len(centres), n_features) or centres.dtype.kind != "f":
         raise ValueError(f"wrong shape or dtype of array 'event_centre': {centres.shape}, {centres.dtype}")
     if not np.isfinite(centres).all():
         raise ValueError("non-finite value in array 'event_centre'")
-    highest = np.array([n_seen, BORN, next_id - 1, next_id - 1, MOST_SAMPLES, len(centres) - 1])
-    if (records < 0).any() or (records > highest).any():
+    if (records < 0).any() or (records > np.array([*highest, len(centres) - 1])).any():
         raise ValueError("unknown sample, kind, cluster or centre in array 'event'")
 
 
 def _check_communities(scalars: Mapping[str, Any], n_features: int, arrays: Arrays) -> None:
     listed, centres = arrays["community_list"], arrays["community_centre"]
-    if listed.shape != (len(centres), 3) or listed.dtype.kind != "i":
-        raise ValueError(f"wrong shape or dtype of array 'community_list': {listed.shape}, {listed.dtype}")
+    _check_table("community_list", len(Community._fields), arrays)
     if centres.shape != (len(listed), n_features) or centres.dtype.kind != "f":
         raise ValueError(
             f"wrong shape or dtype of array 'community_centre': {centres.shape}, {centres.dtype}"
@@ -134,8 +140,48 @@ def _check_communities(scalars: Mapping[str, Any], n_features: int, arrays: Arra
         raise ValueError("non-finite value in array 'community_centre'")
     if (listed < 0).any() or (listed[:, 0] >= scalars["next_community"]).any():
         raise ValueError("unknown id in array 'community_list' (next_community)")
-    if (listed[:, 2] > scalars["n_seen"]).any():
-        raise ValueError("community created after the last sample (n_seen)")
+    if len(np.unique(listed[:, 0])) < len(listed):
+        raise ValueError("an id is twice in array 'community_list'")
+    since, seen = COLUMN["since"], COLUMN["seen"]
+    if (listed[:, [since, seen]] > scalars["n_seen"]).any():
+        raise ValueError("community created or seen after the last sample (n_seen)")
+    if (listed > MOST_SAMPLES).any() or (listed[:, -2:] > 1).any():
+        raise ValueError("value out of range in array 'community_list'")
+
+
+def _check_members(next_id: int, arrays: Arrays) -> None:
+    _check_table("community_member", 3, arrays)
+    births, told, candidate = arrays["community_member"].T
+    if (births < 0).any() or (np.diff(births) <= 0).any():
+        raise ValueError("births in array 'community_member' do not rise")
+    if not np.isin(told[told != NO_CLUSTER], arrays["community_list"][:, 0]).all():
+        raise ValueError("unknown id in array 'community_member' (community_list)")
+    if (candidate < NO_CLUSTER).any() or (candidate >= next_id).any():
+        raise ValueError("unknown id in array 'community_member' (next_community)")
+
+
+def _check_waiting(next_id: int, n_seen: int, arrays: Arrays) -> None:
+    _check_table("community_change", 2 + len(Waiting._fields), arrays)
+    kind, c, cluster, since, wait = arrays["community_change"].T
+    if not np.isin(kind, (BORN, SPLIT, MERGED)).all():
+        raise ValueError("unknown kind in array 'community_change'")
+    if (c < 0).any() or (cluster < NO_CLUSTER).any() or (np.maximum(c, cluster) >= next_id).any():
+        raise ValueError("unknown id in array 'community_change' (next_community)")
+    if (since < 0).any() or (since > n_seen).any() or (wait < 0).any() or (wait > MOST_SAMPLES).any():
+        raise ValueError("value out of range in array 'community_change'")
+    schedule = arrays["community_schedule"]
+    if schedule.shape != (2,) or schedule.dtype.kind != "i":
+        raise ValueError(
+            f"wrong shape or dtype of array 'community_schedule': {schedule.shape}, {schedule.dtype}"
+        )
+    if (schedule < 0).any() or (schedule > [max(FIRST_UPDATE, n_seen + LONGEST_PAUSE), NEVER]).any():
+        raise ValueError("value out of range in array 'community_schedule'")
+
+
+def _check_table(name: str, n_columns: int, arrays: Arrays) -> None:
+    table = arrays[name]
+    if table.shape != (len(table), n_columns) or table.dtype.kind != "i":
+        raise ValueError(f"wrong shape or dtype of array {shortened(name)}: {table.shape}, {table.dtype}")
 
 
 def _check_ranges(n_seen: int, arrays: Arrays) -> None:

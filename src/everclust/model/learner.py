@@ -12,8 +12,9 @@ from ..core.serialise import Arrays, export, restore
 from ..core.state import State, copy, scalar
 from ..core.variants import PUBLISHED, Variant
 from .clusters import COMPONENTS, HANDOVER
+from .community_ids import CommunityIds
+from .component_ids import ComponentIds
 from .events import Event
-from .identities import CommunityIds, ComponentIds
 from .novelty import Known, take_known
 from .predict import labels
 from .rows import CHUNK_CELLS, as_kernel_rows
@@ -61,7 +62,6 @@ class Learner:
         ----------
         X : ndarray of shape (n_samples, n_features)
         """
-        interval = self.ids.update_interval
         with self.lock:
             if X.shape[1] != self.state.prototype.shape[1]:  # the kernels do not check it
                 raise ValueError(
@@ -73,11 +73,10 @@ class Learner:
                     if len(X) == 1:  # as a stream brings it: neither measured nor sliced
                         rows, stop = X, 1
                     else:
-                        stop = start + self._n_rows_at_once(X.shape[1], interval)
+                        stop = start + self._n_rows_at_once(X.shape[1])
                         rows = X[start:stop]
                     learn(self.state, as_kernel_rows(rows), self.variant, self._adopt)
-                    if interval and scalar(self.state, "n_seen") % interval == 0:
-                        self.ids.update(self.state)
+                    self.ids.step(self.state)
                     start = stop
             except BaseException:  # Ctrl-C may come between learning and adopting the state
                 self._adopt(self.state)
@@ -85,12 +84,11 @@ class Learner:
             finally:  # not earlier: a signal handler may have taken a snapshot in between
                 self._snapshot = self._known = None
 
-    def _n_rows_at_once(self, n_features: int, update_interval: int | None) -> int:
+    def _n_rows_at_once(self, n_features: int) -> int:
         n_nodes = max(scalar(self.state, "n_nodes"), 64)
         n_rows = max(1, min(CHUNK_WORK // n_nodes, CHUNK_CELLS) // n_features)
-        if update_interval is None:
-            return n_rows
-        return min(n_rows, update_interval - scalar(self.state, "n_seen") % update_interval)
+        until_step = self.ids.n_rows_until_step(scalar(self.state, "n_seen"))
+        return n_rows if until_step is None else min(n_rows, until_step)
 
     def _adopt(self, state: State) -> None:
         """Adopt `state` and empty its buffer of events."""

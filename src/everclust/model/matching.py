@@ -17,6 +17,17 @@ class Community(NamedTuple):
     size: int  # wins of its nodes
     centre: np.ndarray
     since: int  # sample of the update at which it appeared
+    wait: int = 0  # samples for which a change of it must last before it is told
+    # How its samples come: see absences.py.
+    seen: int = 0  # latest sample up to which some had come
+    seen_size: int = 0  # wins of its nodes then
+    came: int = 0  # samples since the latest look that are not in `seen_size`
+    latest: int = 0  # samples between the latest two looks at which some had come
+    total: int = 0  # sum of these counts
+    squares: int = 0  # of their successive differences
+    n_looks: int = 0
+    absent: bool = False  # no sample had come at the latest look
+    is_quiet: bool = False  # which was told
 
 
 class Matching(NamedTuple):
@@ -30,11 +41,14 @@ class Matching(NamedTuple):
     mass: np.ndarray  # wins of every group
 
 
-def match_ids(old: np.ndarray, group: np.ndarray, wins: np.ndarray, next_id: int) -> Matching:
+def match_ids(
+    old: np.ndarray, group: np.ndarray, wins: np.ndarray, next_id: int, candidate: np.ndarray | None = None
+) -> Matching:
     """Match groups of nodes with the clusters that the nodes were in before.
 
     The parent of a group is the cluster with which it shares the most wins. Of the children of a
-    cluster, the one that shares the most with it inherits its id; the others get new ids.
+    cluster, the one that shares the most with it inherits its id; the others get new ids, or in the same way
+    those of `candidate`.
 
     Parameters
     ----------
@@ -46,27 +60,51 @@ def match_ids(old: np.ndarray, group: np.ndarray, wins: np.ndarray, next_id: int
         Samples that each node won.
     next_id : int
         The next unused id.
+    candidate : ndarray of shape (n_nodes,), optional
+        Id that the node's group had when it was last found, but not told, or NO_CLUSTER.
 
     Returns
     -------
     matching : Matching
     """
     n_groups = int(group.max()) + 1
+    ids, shared = _overlap(old, group, wins, n_groups)
+    children = _children(shared)
+    group_ids = np.full(n_groups, NO_CLUSTER)
+    _inherit(group_ids, ids, children)
+    if candidate is not None:
+        is_new = group_ids[group] == NO_CLUSTER
+        again, common = _overlap(np.where(is_new, candidate, NO_CLUSTER), group, wins, n_groups)
+        _inherit(group_ids, again, _children(common))
+    new = np.flatnonzero(group_ids == NO_CLUSTER)
+    group_ids[new] = next_id + np.arange(len(new))
+    return Matching(group_ids, next_id + len(new), ids, shared, children, np.bincount(group, wins, n_groups))
+
+
+def _overlap(
+    old: np.ndarray, group: np.ndarray, wins: np.ndarray, n_groups: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Ids before, and the wins that each of them shares with each group."""
     known = old != NO_CLUSTER
     ids, place = np.unique(old[known], return_inverse=True)
     shared = np.zeros((len(ids), n_groups), np.int64)
     np.add.at(shared, (place, group[known]), wins[known])
-    group_ids = np.full(n_groups, NO_CLUSTER)
-    children: list[list[int]] = [[] for _ in ids]
-    for r in np.lexsort((np.arange(n_groups), -shared.max(axis=0, initial=0))).tolist():
+    return ids, shared
+
+
+def _children(shared: np.ndarray) -> list[list[int]]:
+    """Groups that come mainly from each cluster, the one that shares the most with it first."""
+    children: list[list[int]] = [[] for _ in shared]
+    for r in np.lexsort((np.arange(shared.shape[1]), -shared.max(axis=0, initial=0))).tolist():
         if shared[:, r].any():
             children[shared[:, r].argmax()].append(r)
+    return children
+
+
+def _inherit(group_ids: np.ndarray, ids: np.ndarray, children: list[list[int]]) -> None:  # INOUT group_ids
     for i, groups in enumerate(children):
         if groups:
             group_ids[groups[0]] = ids[i]
-    new = np.flatnonzero(group_ids == NO_CLUSTER)
-    group_ids[new] = next_id + np.arange(len(new))
-    return Matching(group_ids, next_id + len(new), ids, shared, children, np.bincount(group, wins, n_groups))
 
 
 Change = tuple[int, int, int, int, np.ndarray]  # kind, cluster, part, size, centre
@@ -81,7 +119,7 @@ def changes(
         yield GONE, c, c, before[c].size, before[c].centre
     for i, children in enumerate(matching.children):
         c = int(matching.ids[i])
-        pieces = [r for r in children if r == children[0] or not _is_newborn(matching, r)]
+        pieces = [r for r in children if r == children[0] or not is_newborn(matching, r)]
         for r in pieces if len(pieces) > 1 else []:
             yield SPLIT, c, int(group_ids[r]), int(matching.shared[i, r]), after[c].centre
     for c, parts in _merged(matching).items():
@@ -89,17 +127,23 @@ def changes(
             yield MERGED, c, part, size, after[c].centre
     heirs = [children[0] for children in matching.children if children]
     for r, c in enumerate(group_ids.tolist()):
-        if r not in heirs and _is_newborn(matching, r):
+        if r not in heirs and is_newborn(matching, r):
             yield BORN, c, c, after[c].size, after[c].centre
 
 
-def _is_newborn(matching: Matching, r: int) -> bool:
+def is_newborn(matching: Matching, r: int) -> bool:
     """Whether most samples of a group were won by nodes that are younger than the clusters before.
 
     A newcomer often has a node or two that lay at the edge of a neighbour: that is no split.
     """
     shared = matching.shared[:, r].sum()
     return bool(shared == 0 or 2 * shared < matching.mass[r])
+
+
+def parent(matching: Matching, r: int) -> int:
+    """Id of the cluster with which a group shares the most, or NO_CLUSTER."""
+    shared = matching.shared[:, r]
+    return int(matching.ids[shared.argmax()]) if shared.any() else NO_CLUSTER
 
 
 def _merged(matching: Matching) -> dict[int, list[tuple[int, int]]]:

@@ -162,9 +162,8 @@ def _assign(
     """Write permanent ids into the state."""
     state = learner.state
     if learner.clusters == HANDOVER:
-        state.node["community"][: len(labels)] = labels
         state.scalars["next_community"] = next_id
-        learner.ids.communities = clusters  # type: ignore[union-attr]
+        learner.ids.adopt(state, labels, clusters)  # type: ignore[union-attr]
         return
     named = np.flatnonzero(labels != NO_CLUSTER)
     owner = state.slot["cluster_root"][state.node["slot"][named]]

@@ -20,12 +20,26 @@ from ...jit.compile import jit, jit_allocating
 from ..layout import NO_CLUSTER
 from .silhouette import quick_square, update_value
 
-UPDATE_INTERVAL = 1000  # samples between two updates of the ids
+SHORTEST_PAUSE, LONGEST_PAUSE = 1000, 20_000  # samples between two answers that later ones are held to
+
+
+def last_answer(n_seen: int) -> int:
+    """The latest answer up to sample n_seen that later ones are held to, or 0."""
+    answer, pause = 0, pause_after(0)
+    while answer + pause <= n_seen and pause < LONGEST_PAUSE:
+        answer += pause
+        pause = pause_after(answer)
+    return answer + (n_seen - answer) // pause * pause
+
+
+def pause_after(answer: int) -> int:
+    """Samples until the next answer: a quarter of the stream."""
+    return min(max(answer // 4, SHORTEST_PAUSE), LONGEST_PAUSE)
 
 
 def share_known(n_seen: int) -> float:
     """Share of the samples that had come when the last answer was given."""
-    return (n_seen - 1) // UPDATE_INTERVAL * UPDATE_INTERVAL / n_seen
+    return last_answer(n_seen - 1) / n_seen
 
 
 @jit

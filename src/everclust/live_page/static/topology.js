@@ -170,7 +170,7 @@ export class Topology {
     const { pen } = this;
     for (const ripple of this.scene.ripples) {
       const age = this.scene.rippleAge(ripple, now);
-      const inwards = ripple.kind === "gone" || ripple.kind === "merged";
+      const inwards = ["gone", "merged", "quiet"].includes(ripple.kind);
       const reach = 7 + 26 * (inwards ? 1 - age : age);
       pen.globalAlpha = (1 - age) ** 1.5;
       pen.strokeStyle = colourOf(ripple.id);

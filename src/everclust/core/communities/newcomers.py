@@ -1,0 +1,134 @@
+"""Newcomers: young nodes that hand over to each other and hardly to others, a sign of a new cluster.
+
+A new node inside a known cluster hands over to the nodes around it, which are old. The nodes of a new cluster
+are all young, and their hand-overs stay among them. Where such a cluster has a small share of the stream, the
+read-out takes some thousand samples to find it; the sign is clear after some tens, and costs little.
+"""
+
+import numpy as np
+
+from ...jit.arrays import counted_up
+from ...jit.compile import Direct, jit, jit_allocating, kernel
+from ..handovers import births_of
+from ..layout import NONE
+from ..state import State, scalar
+from .undivided import unite_names
+
+FEWEST_NODES = 3
+FEWEST_WINS = 16
+INWARD = 8  # hand-overs inside per hand-over to old nodes
+
+
+def find_newcomers(state: State, first_birth: int) -> np.ndarray:
+    """Group of every node of this birth or later, or NONE for those that are no newcomers."""
+    births = births_of(state)
+    first = int(np.searchsorted(births, first_birth))
+    if len(births) - first < FEWEST_NODES:
+        return np.full(len(births) - first, NONE)
+    return _group_newcomers.run(state.handover, births, state.node[: len(births)], first)
+
+
+def newcomers_among(state: State, nodes: np.ndarray, first_birth: int) -> np.ndarray:
+    """Group of newcomers that each of these nodes is in, or NONE."""
+    young = find_newcomers(state, first_birth)
+    group = np.full(scalar(state, "n_nodes"), NONE)
+    group[len(group) - len(young) :] = young
+    return group[nodes]
+
+
+@kernel
+def group_newcomers(table, births, node, first):
+    """Group of every node from `first` on, or NONE: those connected by hand-overs that stay among them."""
+    n = births.shape[0] - first
+    inner, outer, links = count_handovers(table, births, first)
+    is_new = np.empty(n, np.bool_)
+    for k in range(n):
+        is_new[k] = inner[k] > outer[k] and node[first + k].usage > 1
+    group = connect(links, is_new)
+    totals = np.zeros((n, 4), np.int64)  # nodes, wins, hand-overs inside and outside
+    for k in range(n):
+        if is_new[k]:
+            total = totals[group[k]]
+            total[0] += 1
+            total[1] += node[first + k].wins
+            total[2] += inner[k]
+            total[3] += outer[k]
+    for k in range(n):
+        total = totals[group[k]]
+        is_large = total[0] >= FEWEST_NODES and total[1] >= FEWEST_WINS
+        if not (is_new[k] and is_large and total[2] >= INWARD * (total[3] + 1)):
+            group[k] = NONE
+    return group
+
+
+@jit_allocating
+def count_handovers(table, births, first):
+    """Hand-overs of the nodes from `first` on, among themselves and with nodes before them, and the pairs
+    among themselves."""
+    n = births.shape[0] - first
+    inner, outer = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    links, n_links = np.empty((table.shape[0], 2), np.int64), 0
+    for row in range(table.shape[0]):
+        if table[row].b >= births[first] and table[row].count > 0:
+            b = find_birth(births, table[row].b) - first
+            if b < 0:
+                continue
+            a = find_birth(births, table[row].a)
+            if a >= first:
+                inner[a - first] += table[row].count
+                inner[b] += table[row].count
+                links[n_links, 0], links[n_links, 1] = a - first, b
+                n_links += 1
+            elif a >= 0:
+                outer[b] += table[row].count
+    return inner, outer, links[:n_links]
+
+
+@jit_allocating
+def connect(links, is_new):
+    """Connected component of every new node, named by its lowest."""
+    name = counted_up(is_new.shape[0])
+    for e in range(links.shape[0]):
+        a, b = links[e, 0], links[e, 1]
+        if is_new[a] and is_new[b] and name[a] != name[b]:
+            unite_names(name, a, b)
+    return name
+
+
+@jit
+def find_birth(births, birth):
+    """Index of the node of that birth, or -1."""
+    low, high = 0, births.shape[0]
+    while low < high:
+        middle = (low + high) // 2
+        if births[middle] < birth:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < births.shape[0] and births[low] == birth else -1
+
+
+_group_newcomers = Direct(group_newcomers)
+
+
+def set_apart(group: np.ndarray, wins: np.ndarray, newcomers: np.ndarray) -> np.ndarray:
+    """The groups of a read-out, without the newcomers inside of them.
+
+    A group that newcomers hold most of is theirs already.
+
+    Parameters
+    ----------
+    group, wins : ndarray of shape (n_nodes,)
+        Group of every node, from 0, and the samples that it won.
+    newcomers : ndarray of shape (n_nodes,)
+        Group of newcomers that it is in, or NONE.
+    """
+    if (newcomers == NONE).all():
+        return group
+    group, mass = group.copy(), np.bincount(group, wins)
+    for c in np.unique(newcomers[newcomers != NONE]).tolist():
+        nodes = np.flatnonzero(newcomers == c)
+        shared = np.bincount(group[nodes], wins[nodes], len(mass))
+        if (2 * shared < mass)[group[nodes]].all():
+            group[nodes] = group.max() + 1
+    return np.unique(group, return_inverse=True)[1]

@@ -1,0 +1,53 @@
+"""Clusters that fall quiet and come back: how likely is it that nothing comes to a cluster for so long?
+
+A cluster with a share p of the samples goes without any of n samples with probability (1 − p)^n, if they come
+in random order. If they come in runs, their counts in equal intervals vary D times as much as at random (the
+index of dispersion, from successive differences), and n samples tell as much as n/D would.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..core.cluster_ids import BORN
+from .matching import Community
+
+QUIET, BACK = BORN + 1, BORN + 2  # kinds of events, after those of the core
+LOG_CHANCE = math.log(1e-6)
+FEWEST_LOOKS = 4  # at a cluster, to know how its samples come
+FEWEST_BACK = 3  # samples in one interval: fewer may be strays
+
+
+def look(community: Community, size: int, n_seen: int) -> tuple[int | None, Community]:
+    """QUIET, BACK or None, and the cluster as it is known after this look; `size` counts its samples now."""
+    came = community.came + size - community.seen_size
+    community = community._replace(seen_size=size, came=0)
+    if came >= (FEWEST_BACK if community.is_quiet else 1):
+        return BACK if community.is_quiet else None, _counted(community, came, n_seen)
+    if not community.is_quiet and is_unlikely(community, n_seen):
+        return QUIET, community._replace(is_quiet=True, absent=True)
+    return None, community._replace(absent=True)
+
+
+def _counted(community: Community, came: int, n_seen: int) -> Community:
+    """The cluster with one more count: after an absence, the count before was 0."""
+    before, after = (
+        (community.latest**2, came**2) if community.absent else ((came - community.latest) ** 2, 0)
+    )
+    return community._replace(
+        seen=n_seen,
+        latest=came,
+        total=community.total + came,
+        squares=community.squares + (before + after if community.n_looks else 0),
+        n_looks=community.n_looks + 1,
+        absent=False,
+        is_quiet=False,
+    )
+
+
+def is_unlikely(community: Community, n_seen: int) -> bool:
+    """Whether the chance that nothing comes to a cluster for as long as now is below one in a million."""
+    if community.n_looks < FEWEST_LOOKS:
+        return False
+    share, dispersion = community.seen_size / (n_seen + 1), community.squares / (2 * community.total)
+    return (n_seen - community.seen) * math.log1p(-share) < LOG_CHANCE * max(1.0, dispersion)

@@ -1,0 +1,85 @@
+"""Changes of clusters that wait to be told: an alarm that cries wolf is switched off, so a change must last.
+
+Two levels of the read-out may be almost equally good, and then the answer goes to and fro. So a change is
+told when every look has found it for a quarter of the stream, 20,000 samples at most. A cluster asks for twice
+as long after every change that was told or did not last. Newcomers do not wait: their sign is clear.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
+
+from ..core.cluster_ids import BORN, MERGED, SPLIT
+from ..core.communities.levels import LONGEST_PAUSE, SHORTEST_PAUSE
+from ..core.layout import NO_CLUSTER
+from .matching import Matching, is_newborn, parent
+
+LOOKS = 4  # at a change that waits, after the first
+FEWEST_SAMPLES = 16  # of a cluster that is born
+
+Key = tuple[int, int]  # BORN or SPLIT and the id of the new cluster, or MERGED and the id that is to end
+
+
+class Waiting(NamedTuple):
+    """A change that was found and not told yet."""
+
+    cluster: int  # that it happens to: is split or merged into; NO_CLUSTER for a birth
+    since: int  # sample of the update that found it first
+    wait: int  # samples for which it must last
+
+
+def present_changes(matching: Matching) -> dict[Key, int]:
+    """How the present groups differ from the clusters told, and which cluster each change happens to."""
+    found = {}
+    group_ids, ids = matching.group_ids.tolist(), matching.ids.tolist()
+    for r, c in enumerate(group_ids):
+        if c not in ids:
+            kind = BORN if is_newborn(matching, r) else SPLIT
+            found[kind, c] = NO_CLUSTER if kind == BORN else parent(matching, r)
+    for i, children in enumerate(matching.children):
+        if not children:
+            found[MERGED, ids[i]] = group_ids[int(matching.shared[i].argmax())]
+    return found
+
+
+def is_large(key: Key, matching: Matching) -> bool:
+    """Whether a change is about enough samples to be told.
+
+    A part of a cluster with fewer samples than the square root of the rest's is within the sampling error of
+    its size.
+    """
+    kind, c = key
+    if kind == MERGED:
+        return True
+    r = matching.group_ids.tolist().index(c)
+    if kind == BORN:
+        return bool(matching.mass[r] >= FEWEST_SAMPLES)
+    i = matching.ids.tolist().index(parent(matching, r))
+    return bool(matching.shared[i, r] ** 2 >= matching.shared[i, matching.children[i][0]])
+
+
+def first_wait(n_seen: int) -> int:
+    """Samples for which a change must last where none was found before."""
+    return min(n_seen // 4, LONGEST_PAUSE)
+
+
+def ripe(waiting: Mapping[Key, Waiting], newcomers: Collection[int], n_seen: int, is_first: bool) -> set[Key]:
+    """The changes that have lasted.
+
+    The first clusters of a stream are told together, as soon as none of them is younger than that.
+    """
+    over = {key for key, change in waiting.items() if n_seen >= change.since + change.wait}
+    if is_first:
+        return set(waiting) if n_seen >= SHORTEST_PAUSE or len(over) == len(waiting) else set()
+    return over | {(BORN, c) for c in newcomers if (BORN, c) in waiting}
+
+
+def next_look(waiting: Mapping[Key, Waiting], n_seen: int) -> int | None:
+    """The next sample at which one of these is to be looked at again."""
+    return min((_look(change, n_seen) for change in waiting.values()), default=None)
+
+
+def _look(change: Waiting, n_seen: int) -> int:
+    step = max(1, change.wait // LOOKS)
+    return max(change.since + ((n_seen - change.since) // step + 1) * step, n_seen + 1)
