@@ -80,7 +80,7 @@ def _evidence(state: State) -> np.ndarray:
 def restore(scalars: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> State:
     """The state that `export` took apart. The arrays are trusted: check what comes from outside.
 
-    Parts without birth numbers, as files once were, get them in the order of their nodes.
+    Parts without birth numbers get them in the order of their nodes.
     """
     n_nodes, n_features = arrays["prototype"].shape
     n_evident = len(arrays["evidence"])
@@ -183,9 +183,8 @@ def examine(scalars: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Sta
         "edge": (len(arrays["edge"]), 2),
         "handover": (len(arrays["handover"]), 3),
     }
-    absent = {"birth"} - set(arrays)  # old files have none
-    wrong = [name for name in shapes.keys() - absent if arrays[name].shape != shapes[name]]
-    wrong += [name for name in KINDS.keys() - absent if arrays[name].dtype.kind != KINDS[name]]
+    wrong = [name for name in shapes if arrays[name].shape != shapes[name]]
+    wrong += [name for name in KINDS if arrays[name].dtype.kind != KINDS[name]]
     if wrong:
         raise ValueError(f"wrong shape or dtype of array {', '.join(map(repr, sorted(wrong)))}")
     if n_nodes == 0 or n_features == 0:

@@ -14,7 +14,7 @@ from .matching import Community
 
 QUIET, BACK = BORN + 1, BORN + 2  # kinds of events, after those of the core
 LOG_CHANCE = math.log(1e-6)
-FEWEST_LOOKS = 4  # at a cluster, to know how its samples come
+FEWEST_LOOKS = 8  # at a cluster, to know how its samples come
 FEWEST_BACK = 3  # samples in one interval: fewer may be strays
 
 

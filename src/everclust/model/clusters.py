@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.communities.linked_nodes import base_nodes, links_of
-from ..core.communities.newcomers import newcomers_among, set_apart
+from ..core.communities.newcomers import INWARD, newcomers_among, set_apart
 from ..core.communities.valleys import base_labels
 from ..core.handovers import births_of
 from ..core.layout import NO_CLUSTER
@@ -77,3 +77,12 @@ def read_communities(
     next_id = scalar(state, "next_community")
     matching = match_ids(before.told, group, wins, next_id, before.candidate)
     return CommunityReadOut(nodes, links, group, before, matching, int(group.max() - found.max()))
+
+
+def clear_clusters(found: CommunityReadOut) -> list[int]:
+    """Ids of the clusters whose hand-overs stay inside as those of newcomers do."""
+    n_groups = len(found.matching.group_ids)
+    a, b, count = found.group[found.links[:, 0]], found.group[found.links[:, 1]], found.links[:, 2]
+    inner = 2 * np.bincount(a, count * (a == b), n_groups)
+    outer = np.bincount(a, count * (a != b), n_groups) + np.bincount(b, count * (a != b), n_groups)
+    return found.matching.group_ids[inner >= INWARD * (outer + 1)].tolist()

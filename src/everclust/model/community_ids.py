@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..core.cluster_ids import BORN, SPLIT
+from ..core.communities.levels import SHORTEST_PAUSE
 from ..core.communities.linked_nodes import named_by_lowest
 from ..core.communities.newcomers import find_newcomers, newcomers_among
 from ..core.communities.voting import vote_weights
@@ -19,7 +20,7 @@ from ..core.handovers import births_of
 from ..core.layout import NO_CLUSTER, NONE
 from ..core.state import State, scalar
 from .absences import QUIET, look
-from .clusters import HANDOVER, NEVER, Clusters, CommunityReadOut, read_communities
+from .clusters import HANDOVER, NEVER, Clusters, CommunityReadOut, clear_clusters, read_communities
 from .component_ids import empty_buffer, new_ids, replace_ids
 from .event_log import Arrays, EventLog, as_records
 from .events import Event
@@ -97,7 +98,8 @@ class CommunityIds:
         self._follow(found, n_seen, at_once)
         keys = set(self.waiting)
         if not at_once:
-            keys = ripe(self.waiting, self._newcomers(found, state), n_seen, not self.communities)
+            clear = self._newcomers(found, state) if n_seen >= SHORTEST_PAUSE else clear_clusters(found)
+            keys = ripe(self.waiting, clear, n_seen, not self.communities)
         self._tell(found, state, without_early_mergers(keys, self.waiting, self.communities))
         if at_once or is_answer(n_seen):
             community = state.node["community"][: scalar(state, "n_nodes")]

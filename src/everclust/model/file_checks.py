@@ -25,7 +25,7 @@ from .waiting import Waiting
 
 FORMAT = 2
 MOST_SAMPLES = 2**53  # more than any model has learnt: sums of larger counts could overflow
-COUNTS = ("n_seen", "since_recalibration", "interval", "next_cluster", "next_community")
+COUNTS = ("n_seen", "since_recalibration", "interval", "next_cluster", "next_community", "n_born")
 COLUMN = {name: place for place, name in enumerate(("id", "size", *Community._fields[2:]))}  # of a list
 FRACTIONS = ("vigilance", "cluster_ratio")
 DTYPES = ("<f8", "<i8", "|b1")
@@ -108,7 +108,6 @@ def checked_state(scalars: Mapping[str, Any], arrays: Arrays, clusters: str) -> 
 
 def _check_scalars(scalars: Mapping[str, Any]) -> None:
     wrong = [name for name in COUNTS if not is_count(scalars[name])]
-    wrong += [name for name in ("n_born",) if not is_count(scalars.get(name, 0))]  # old files have none
     wrong += [name for name in FRACTIONS if type(scalars[name]) not in (int, float)]
     if scalars["provisional"] not in (NO_CLUSTER, 0):
         wrong.append("provisional")
@@ -165,6 +164,8 @@ def _check_waiting(next_id: int, n_seen: int, arrays: Arrays) -> None:
     kind, c, cluster, since, wait = arrays["community_change"].T
     if not np.isin(kind, (BORN, SPLIT, MERGED)).all():
         raise ValueError("unknown kind in array 'community_change'")
+    if len(np.unique(arrays["community_change"][:, :2], axis=0)) < len(kind):
+        raise ValueError("a change is twice in array 'community_change'")
     if (c < 0).any() or (cluster < NO_CLUSTER).any() or (np.maximum(c, cluster) >= next_id).any():
         raise ValueError("unknown id in array 'community_change' (next_community)")
     if (since < 0).any() or (since > n_seen).any() or (wait < 0).any() or (wait > MOST_SAMPLES).any():

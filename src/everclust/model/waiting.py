@@ -1,8 +1,8 @@
 """Changes of clusters that wait to be told: an alarm that cries wolf is switched off, so a change must last.
 
 Two levels of the read-out may be almost equally good, and then the answer goes to and fro. So a change is
-told when every look has found it for a quarter of the stream, 20,000 samples at most. A cluster asks for twice
-as long after every change that was told or did not last. Newcomers do not wait: their sign is clear.
+told when every look has found it for a quarter of the stream, at most 20,000 samples. A cluster asks for
+twice as long after every change that was told or did not last. Newcomers do not wait: their sign is clear.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from .matching import Matching, is_newborn, parent
 
 LOOKS = 4  # at a change that waits, after the first
 FEWEST_SAMPLES = 16  # of a cluster that is born
+FIRST_TOLD = 64  # samples before the first event
 
 Key = tuple[int, int]  # BORN or SPLIT and the id of the new cluster, or MERGED and the id that is to end
 
@@ -64,15 +65,19 @@ def first_wait(n_seen: int) -> int:
     return min(n_seen // 4, LONGEST_PAUSE)
 
 
-def ripe(waiting: Mapping[Key, Waiting], newcomers: Collection[int], n_seen: int, is_first: bool) -> set[Key]:
-    """The changes that have lasted.
+def ripe(waiting: Mapping[Key, Waiting], clear: Collection[int], n_seen: int, is_first: bool) -> set[Key]:
+    """The changes that may be told: those that have lasted, and clear newcomers at once.
 
-    The first clusters of a stream are told together, as soon as none of them is younger than that.
+    A short stream is cut in pieces easily: only new clusters that are clear are told, and the first of them
+    together.
     """
     over = {key for key, change in waiting.items() if n_seen >= change.since + change.wait}
-    if is_first:
-        return set(waiting) if n_seen >= SHORTEST_PAUSE or len(over) == len(waiting) else set()
-    return over | {(BORN, c) for c in newcomers if (BORN, c) in waiting}
+    if n_seen >= SHORTEST_PAUSE:
+        return set(waiting) if is_first else over | {(BORN, c) for c in clear if (BORN, c) in waiting}
+    new = {key for key in waiting if key[0] != MERGED and key[1] in clear}
+    if n_seen < FIRST_TOLD or (is_first and not new <= over):
+        return set()
+    return new & over
 
 
 def next_look(waiting: Mapping[Key, Waiting], n_seen: int) -> int | None:

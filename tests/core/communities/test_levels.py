@@ -147,12 +147,15 @@ def test_an_answer_that_knew_nothing_does_not_stay(model, n_seen, stays):
 
 
 def test_how_much_of_the_samples_was_known():
-    assert [levels.share_known(n) for n in (1, 999, 1000, 1001, 1250, 2000, 4000)] == [
-        0,
-        0,
-        0,
-        1000 / 1001,
-        0.8,
-        0.5,
-        0.75,
-    ]
+    shares = [0, 0, 0, 1000 / 1001, 0.8, 0.5, 0.75]
+    assert [levels.share_known(n) for n in (1, 999, 1000, 1001, 1250, 2000, 4000)] == shares
+
+
+def test_answers_that_later_ones_are_held_to():
+    last = [levels.last_answer(n) for n in (0, 999, 1000, 4999, 5000, 6249, 6250)]
+    assert last == [0, 0, 1000, 4000, 5000, 5000, 6250]
+    pauses = [levels.pause_after(n) for n in (0, 4000, 8000, 80_000, 10**9)]
+    assert pauses == [1000, 1000, 2000, 20_000, 20_000]
+    far = levels.last_answer(10**12)
+    assert 10**12 - 20_000 < far <= 10**12
+    assert levels.last_answer(far) == levels.last_answer(far + 19_999) == far

@@ -14,7 +14,7 @@ from ..layout import NONE
 from ..state import State, scalar
 from .undivided import unite_names
 
-FEWEST_NODES = 3
+FEWEST_NODES = 2
 FEWEST_WINS = 16
 INWARD = 8  # hand-overs inside per hand-over to old nodes
 
@@ -43,7 +43,7 @@ def group_newcomers(table, births, node, first):
     inner, outer, links = count_handovers(table, births, first)
     is_new = np.empty(n, np.bool_)
     for k in range(n):
-        is_new[k] = inner[k] > outer[k] and node[first + k].usage > 1
+        is_new[k] = inner[k] > outer[k]
     group = connect(links, is_new)
     totals = np.zeros((n, 4), np.int64)  # nodes, wins, hand-overs inside and outside
     for k in range(n):

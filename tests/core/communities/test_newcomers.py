@@ -1,0 +1,69 @@
+"""Newcomers: young nodes that hand over to each other and hardly to others."""
+
+import numpy as np
+import pytest
+
+from everclust.core.communities.newcomers import find_newcomers, newcomers_among, set_apart
+from everclust.core.layout import NONE
+
+# Nodes 0 to 2 are old, 3 to 6 young.
+LINKS = [(0, 1, 50), (1, 2, 50), (3, 4, 5), (4, 5, 6)]
+
+
+@pytest.fixture
+def grown(model):
+    """A state with 7 nodes in a row and these hand-overs."""
+
+    def grow(handover, usage=(9, 9, 9, 6, 6, 6, 1)):
+        return model([[float(k)] for k in range(7)], usage=list(usage), wins=list(usage), handover=handover)
+
+    return grow
+
+
+def test_hand_overs_that_stay_among_young_nodes(grown):
+    assert find_newcomers(grown(LINKS), 3).tolist() == [0, 0, 0, NONE]
+    assert newcomers_among(grown(LINKS), np.array([1, 3, 5, 6]), 3).tolist() == [NONE, 0, 0, NONE]
+
+
+def test_hand_overs_to_old_nodes(grown):
+    # 22 hand-overs inside, counted from both ends: with one to an old node, 16 are needed, with two 24.
+    assert find_newcomers(grown([*LINKS, (2, 3, 1)]), 3).tolist() == [0, 0, 0, NONE]
+    assert find_newcomers(grown([*LINKS, (2, 3, 2)]), 3).tolist() == [NONE] * 4
+
+
+def test_a_node_that_hands_over_mostly_to_old_ones_is_no_newcomer(grown):
+    links = [*LINKS, (5, 6, 3), (2, 6, 3)]
+    assert find_newcomers(grown(links, (9, 9, 9, 6, 6, 6, 6)), 3).tolist() == [0, 0, 0, NONE]
+
+
+def test_newcomers_are_two_nodes_or_more_with_16_samples(grown):
+    assert find_newcomers(grown(LINKS, (9, 9, 9, 6, 5, 5, 1)), 3).tolist() == [0, 0, 0, NONE]
+    assert find_newcomers(grown(LINKS, (9, 9, 9, 5, 5, 5, 1)), 3).tolist() == [NONE] * 4
+    assert find_newcomers(grown([(5, 6, 8)], (9, 9, 9, 9, 9, 15, 1)), 5).tolist() == [0, 0]
+    assert find_newcomers(grown(LINKS, (9, 9, 9, 9, 9, 9, 99)), 6).tolist() == [NONE]
+
+
+def test_groups_that_nothing_connects(grown, model):
+    links = [(0, 1, 9), (1, 2, 9), (3, 4, 9), (4, 5, 9)]
+    usage = [8] * 6
+    state = model([[float(k)] for k in range(6)], usage=usage, wins=usage, handover=links)
+    assert find_newcomers(state, 0).tolist() == [0, 0, 0, 3, 3, 3]
+
+
+def test_pairs_of_dropped_nodes_do_not_count(grown):
+    state = grown(LINKS)
+    rows = state.handover[state.handover["count"] > 0]
+    for old, new in ((1, 90), (5, 91)):  # births of nodes that are gone
+        for end in ("a", "b"):
+            state.handover[end][state.handover[end] == old] = new
+    assert len(rows) == 4
+    assert find_newcomers(state, 3).tolist() == [NONE] * 4
+
+
+def test_newcomers_are_groups_of_their_own():
+    group, wins = np.array([0, 0, 0, 1, 1]), np.array([50, 9, 9, 9, 9])
+    nobody = np.full(5, NONE)
+    assert set_apart(group, wins, nobody) is group
+    assert set_apart(group, wins, np.array([NONE, 4, 4, NONE, NONE])).tolist() == [0, 2, 2, 1, 1]
+    # A group that they hold most of is theirs already.
+    assert set_apart(group, wins, np.array([NONE, NONE, NONE, 4, NONE])).tolist() == [0, 0, 0, 1, 1]

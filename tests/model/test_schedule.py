@@ -1,0 +1,35 @@
+"""When ids of hand-over clusters are updated."""
+
+import pytest
+
+from everclust.model.schedule import earliest_update, is_answer, next_check, planned_update
+
+
+def updates(n_seen, limit):
+    found = []
+    while (n_seen := planned_update(n_seen)) <= limit:
+        found.append(n_seen)
+    return found
+
+
+def test_updates_of_a_stream():
+    assert updates(0, 50) == [8, 10, 12, 15, 18, 22, 27, 33, 41]
+    assert updates(999, 7000) == [1000, 2000, 3000, 4000, 5000, 6250]
+    assert updates(90_000, 150_000) == [90_931, 110_931, 130_931]
+
+
+def test_updates_are_planned_from_any_sample():
+    assert [planned_update(n) for n in (1001, 1999, 2000, 5100, 6249)] == [2000, 2000, 3000, 6250, 6250]
+
+
+def test_answers_that_later_ones_are_held_to():
+    assert [n for n in range(10_000) if is_answer(n)] == [1000, 2000, 3000, 4000, 5000, 6250, 7812, 9765]
+
+
+def test_looks_at_changes_are_not_too_close():
+    assert [earliest_update(n) - n for n in (8, 100, 16_000, 10**6)] == [1, 6, 1000, 2000]
+
+
+@pytest.mark.parametrize(("n_seen", "check"), [(0, 128), (127, 128), (128, 256)])
+def test_checks(n_seen, check):
+    assert next_check(n_seen) == check
