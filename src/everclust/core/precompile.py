@@ -8,6 +8,7 @@ import numpy as np
 from .coarse import assign_coarsely, coarse_copy
 from .communities.coarse_vote import vote_coarsely
 from .communities.linked_nodes import base_nodes
+from .communities.newcomers import group_newcomers
 from .communities.valleys import Nodes, cluster_linked, numberings, strengths
 from .communities.voting import Voters, n_neighbours, vote, vote_weights
 from .handovers import births_of, find_pairs
@@ -31,6 +32,7 @@ def compile_all() -> None:
     voters, k, coarse = Voters(cluster, weights), n_neighbours(N_NODES), coarse_copy(whole)
     _compile(vote_coarsely, whole, coarse, voters, k, X, label)
     _compile(vote, whole, voters, k, X, label)
+    _compile(group_newcomers, state.handover, births_of(state), state.node[:N_NODES], 0)
     _compile(assign_coarsely, whole, coarse, X, label, np.empty(1))
 
 
