@@ -226,11 +226,10 @@ def test_the_published_algorithm_has_no_such_parameter():
 # Interruptions
 
 INTERRUPTED = """
-import threading, _thread, time, sys
+import threading
 import numpy as np
 from everclust import EverClust
 from everclust.core.invariants import check
-from everclust.model import parallel
 random = np.random.default_rng(0)
 X = random.normal(size=(3_000_000, 8))
 EverClust(n_jobs=2).fit(X[:40_000])  # compiles
@@ -239,7 +238,6 @@ print("ready", flush=True)
 try:
     model.fit(X)
 except KeyboardInterrupt:
-    stopped = time.monotonic()
     print(threading.active_count(), model.n_samples_seen_, flush=True)
     check(model._learner.state)
     model.partial_fit(X[:10])
@@ -248,17 +246,18 @@ except KeyboardInterrupt:
 
 @pytest.mark.slow
 def test_ctrl_c_ends_all_threads_between_rounds():
-    process = subprocess.Popen([sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, text=True)
-    assert process.stdout.readline() == "ready\n"
-    time.sleep(2)
-    process.send_signal(signal.SIGINT)
-    started = time.monotonic()
-    n_threads, n_seen = map(int, process.stdout.readline().split())
-    assert time.monotonic() - started < 5
-    assert process.wait(30) == 0
+    with subprocess.Popen([sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(2)
+        process.send_signal(signal.SIGINT)
+        started = time.monotonic()
+        n_threads, n_seen = map(int, process.stdout.readline().split())
+        took = time.monotonic() - started
+        assert process.wait(60) == 0
+    assert took < 5
     assert n_threads == 1
-    assert n_seen < 3_000_000
     assert n_seen == 2_000 or n_seen % parallel.round_length(8, 2) == 0
+    assert n_seen < 3_000_000
 
 
 @pytest.mark.parametrize("during", ["_learn_shard", "_counts"])

@@ -21,13 +21,14 @@ from ..core.recount import PairCounts, apportioned, count_pairs
 from ..core.serialise import export
 from .learner import Learner
 from .merging import merge_learners, recount_learner, updated
-from .rows import CHUNK_CELLS, as_kernel_rows
+from .rows import as_kernel_rows
 
 BASE_ROWS = 2_000  # learnt in order before there are forks
 FEWEST_ROWS = 10_000  # of a shard: below, to merge it takes longer than to learn it
 MOST_ROWS = 200_000  # of a shard
 MOST_CELLS = 2**24  # of a shard: 128 MiB
 ROWS_A_NODE = 20  # recounted
+PIECE_CELLS = 2**16  # of a shard between two checks for Ctrl-C
 
 
 def round_length(n_features: int, n_jobs: int) -> int:
@@ -75,7 +76,7 @@ def _learnt_by_forks(base: Learner, X: np.ndarray, n_jobs: int) -> Learner:
 
 
 def _learn_shard(fork: Learner, shard: np.ndarray, stopped: Event) -> None:  # INOUT fork
-    step = max(1, CHUNK_CELLS // shard.shape[1])
+    step = max(1, PIECE_CELLS // shard.shape[1])
     for start in range(0, len(shard), step):
         if stopped.is_set():
             return
