@@ -406,7 +406,8 @@ def n_threads(n_jobs: object) -> int:
         raise ValueError(
             f"n_jobs is {n_jobs!r}, but it must be None, a number of threads, or -1 for all cores."
         )
-    return int(n_jobs) if n_jobs > 0 else max(n_cores() + 1 + int(n_jobs), 1)
+    number = int(n_jobs)
+    return number if number > 0 else max(n_cores() + 1 + number, 1)
 
 
 def _check_choice(name: str, value: object, legal: tuple[str, ...]) -> None:
