@@ -14,6 +14,7 @@ import pyarrow as pa
 from pyarrow.csv import write_csv
 from sklearn.cluster import KMeans, MiniBatchKMeans
 from sklearn.datasets import load_digits
+from sklearn.metrics import adjusted_mutual_info_score
 from threadpoolctl import threadpool_limits
 
 from benchmarks.speed.data import class_incremental, data_set
@@ -251,6 +252,30 @@ def from_csv(n_rows: int = 400_000) -> None:
     summarise("CSV to model relative to learning alone", in_memory / from_file, 0.6, at_least=True)
 
 
+def on_two_threads(n_rows: int = 2_000_000) -> None:
+    """`EverClust(n_jobs=2)` relative to one thread, by the clock: 20 Gaussians in 16 dimensions."""
+    rng = np.random.default_rng(0)
+    centres, y = rng.uniform(-10, 10, (20, 16)), rng.integers(20, size=n_rows)
+    X = centres[y] + 4 * rng.normal(size=(n_rows, 16))
+    one, two = best(
+        lambda: EverClust().partial_fit(X),
+        lambda: EverClust(n_jobs=2).partial_fit(X),
+        repeats=3,
+        clock=time.perf_counter,
+    )
+    some = rng.choice(n_rows, 50_000, replace=False)
+    scores = [
+        adjusted_mutual_info_score(y[some], EverClust(n_jobs=n_jobs).partial_fit(X).predict(X[some]))
+        for n_jobs in (1, 2)
+    ]
+    print(
+        f"\n{n_rows:,} x 16: {n_rows / one:,.0f} rows/s in order, {n_rows / two:,.0f} rows/s on two threads; "
+        f"AMI {scores[0]:.3f} and {scores[1]:.3f}"
+    )
+    summarise("EverClust(n_jobs=2) relative to one thread", one / two, 1.7, at_least=True)
+    summarise("AMI of EverClust(n_jobs=2) below that of one thread", scores[0] - scores[1], 0.01)
+
+
 def cost_over_time() -> None:
     """Cost and memory per node after each million of 5 million samples of 20 Gaussians in 8 dimensions.
 
@@ -317,6 +342,7 @@ def main() -> None:
         overhead,
         read_outs,
         from_csv,
+        on_two_threads,
         cost_over_time,
     ):
         try:

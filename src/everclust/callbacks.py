@@ -20,10 +20,11 @@ except ImportError:  # before scikit-learn 1.9
 PARTS = 100  # of a fit; callbacks run before and after each
 
 
-def reported(estimator: Any, X: Any) -> Iterator[Any]:
+def reported(estimator: Any, X: Any, step: int | None = None) -> Iterator[Any]:
     """Yield the rows of X in parts and call the estimator's callbacks before and after each.
 
-    Without callbacks there is one part. A callback can end the fit early.
+    Parts have `step` rows, or there are PARTS of them; without callbacks there is one part. A callback can
+    end the fit early.
     """
     if not getattr(estimator, "_skl_callbacks", None):
         yield X
@@ -32,7 +33,7 @@ def reported(estimator: Any, X: Any) -> Iterator[Any]:
     def learnt() -> dict[str, Any]:
         return {"_learner": estimator._learner.copy()}
 
-    step = max(1, -(-len(X) // PARTS))
+    step = step or max(1, -(-len(X) // PARTS))
     starts = range(0, len(X), step)
     context = estimator._init_callback_context(max_subtasks=len(starts))
     context.call_on_fit_task_begin(estimator=estimator, X=X)

@@ -36,7 +36,7 @@ def test_modes_reach_the_model(points, X, call):
     modes = ["--metric", "euclidean", "--max-nodes", "50"]
     call("fit", points, "-m", "m", "--exclude", "name,kind", *modes)
     model = load("m")
-    assert model.get_params() == {"metric": "euclidean", "max_nodes": 50}
+    assert model.get_params() == {"metric": "euclidean", "max_nodes": 50, "n_jobs": None}
     assert same(model, EverClust(metric="euclidean", max_nodes=50).partial_fit(X))
 
 

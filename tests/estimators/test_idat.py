@@ -314,7 +314,7 @@ def test_large_inputs_give_the_same_answers_on_all_cores(monkeypatch):
         assign(*arguments)
 
     monkeypatch.setattr("everclust.model.predict.assign_coarsely", watched)
-    monkeypatch.setattr("everclust.model.chunks._n_cores", lambda: 3)
+    monkeypatch.setattr("everclust.model.chunks.n_cores", lambda: 3)
     monkeypatch.setattr("everclust.model.chunks.PARALLEL_WORK", 1)
     assert np.array_equal(model.predict(X), expected)
     assert len(threads) == 3
@@ -331,7 +331,7 @@ def test_work_worth_it_is_spread_over_the_cores(monkeypatch):
             super().__init__(n_workers)
 
     monkeypatch.setattr("everclust.model.chunks.ThreadPoolExecutor", Pool)
-    monkeypatch.setattr("everclust.model.chunks._n_cores", lambda: 2)
+    monkeypatch.setattr("everclust.model.chunks.n_cores", lambda: 2)
     model.predict(X)
     model.predict(X[:10])
     assert pools == [2]
@@ -348,7 +348,7 @@ def test_reading_needs_little_memory_for_many_rows():
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert len(answer) == len(X)
-        assert peak - answer.nbytes < 16e6 * everclust.model.chunks._n_cores() + 2e6 < X.nbytes
+        assert peak - answer.nbytes < 16e6 * everclust.model.chunks.n_cores() + 2e6 < X.nbytes
 
 
 def test_learning_needs_no_copy_of_everything():
@@ -359,7 +359,7 @@ def test_learning_needs_no_copy_of_everything():
     model.partial_fit(X)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak - model.labels_.nbytes < 16e6 * everclust.model.chunks._n_cores() + 2e6 < X.nbytes
+    assert peak - model.labels_.nbytes < 16e6 * everclust.model.chunks.n_cores() + 2e6 < X.nbytes
 
 
 # Ctrl-C

@@ -188,6 +188,17 @@ def test_every_id_leads_to_a_cluster_and_every_event_to_an_id(cls, seed, n_parts
         assert len(events) >= len(model.events(since=base.n_samples_seen_ if with_base else 0))
 
 
+@pytest.mark.parametrize("cls", CLASSES)
+def test_mergers_in_a_row_keep_every_centre_once(cls):
+    model = cls().partial_fit(DIGITS[:400])
+    for _ in range(6):
+        told = model.fork().events()
+        model = merge([model.fork().partial_fit(DIGITS[i::2]) for i in range(2)], model)
+        assert model.events()[: len(told)] == told
+        arrays = model._learner.export()[1]
+        assert set(arrays["event"][:, 5].tolist()) == set(range(len(arrays["event_centre"])))
+
+
 def test_clusters_that_become_one_are_told():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(4000, 2)) + np.repeat([[0, 0], [30, 0]], 2000, axis=0)

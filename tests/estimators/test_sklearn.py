@@ -24,9 +24,9 @@ def test_estimator_check(estimator, check):
 
 
 def test_there_is_nothing_to_tune():
-    """A metric and a bound on memory, no numbers."""
+    """A metric, a bound on memory and a number of threads: nothing that has to be found by trial."""
     assert IDAT().get_params() == {"max_nodes": None}
-    assert EverClust().get_params() == {"metric": "capped", "max_nodes": None}
+    assert EverClust().get_params() == {"metric": "capped", "max_nodes": None, "n_jobs": None}
     with pytest.raises(TypeError):
         IDAT(3)
 

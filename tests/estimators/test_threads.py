@@ -127,7 +127,7 @@ def test_a_prediction_during_fit_waits_for_it(monkeypatch, algorithm):
     before, after = algorithm().fit(old).predict(old), algorithm().fit(new).predict(old)
     assert not np.array_equal(before, after)
 
-    def slowly(estimator, X):
+    def slowly(estimator, X, step):
         for part in np.array_split(X, 10):
             time.sleep(0.005)
             yield part
@@ -212,7 +212,7 @@ def test_the_interpreter_is_free_meanwhile(method, monkeypatch, algorithm):
     monkeypatch.setattr("everclust.model.learner.CHUNK_WORK", 2**40)
     monkeypatch.setattr("everclust.model.learner.CHUNK_CELLS", 2**40)
     monkeypatch.setattr("everclust.model.chunks.CHUNK_CELLS", 2**40)
-    monkeypatch.setattr("everclust.model.chunks._n_cores", lambda: 1)
+    monkeypatch.setattr("everclust.model.chunks.n_cores", lambda: 1)
     X = blobs(300_000)
     model = algorithm().partial_fit(X[:20_000])
     rows = X if method == "partial_fit" else np.tile(X, (10, 1))  # about a tenth of a microsecond each

@@ -318,7 +318,7 @@ def test_a_model_of_format_2_can_be_read_for_ever(tmp_path):
     assert hashlib.sha256(STORED.read_bytes()).hexdigest() == STORED_DIGEST
     model = load(STORED)
     check(model._learner.state)
-    assert model.get_params() == {"metric": "capped", "max_nodes": 20}
+    assert model.get_params() == {"metric": "capped", "max_nodes": 20, "n_jobs": None}
     assert list(model.feature_names_in_) == list(frame.columns)
     assert (model.n_samples_seen_, model.n_nodes_, model.interval_) == (3594, 20, 11)
     assert model.feature_weights_ == pytest.approx([0.6393374578541002, 0.6352990072898274, 1, 1], rel=1e-12)

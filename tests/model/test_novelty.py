@@ -135,7 +135,7 @@ def test_scaling_by_a_power_of_two_changes_nothing(exponent):
 def test_answers_are_the_same_on_all_cores(monkeypatch):
     nodes = known(IDAT().fit(DIGITS))
     expected = similarities(nodes, DIGITS), are_novel(nodes, DIGITS)
-    monkeypatch.setattr(everclust.model.chunks, "_n_cores", lambda: 3)
+    monkeypatch.setattr(everclust.model.chunks, "n_cores", lambda: 3)
     monkeypatch.setattr(everclust.model.chunks, "PARALLEL_WORK", 1)
     assert np.array_equal(similarities(nodes, DIGITS[:, ::-1][:, ::-1]), expected[0])  # not contiguous
     assert np.array_equal(are_novel(nodes, DIGITS.astype(np.float32)), expected[1])

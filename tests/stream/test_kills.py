@@ -16,7 +16,7 @@ KILL_DRIVER = TESTS / "support/kill_driver.py"
 MANY = int(os.environ.get("EVERCLUST_KILLS", "0"))  # in each case, instead of those below
 
 
-def killed(folder, command, results, *, kills, stdin=None, seed=0, many=True):
+def killed(folder, command, results, *, kills, stdin=None, seed=0, many=True, sizes=None):
     wish = {
         "folder": str(folder),
         "command": command,
@@ -24,6 +24,7 @@ def killed(folder, command, results, *, kills, stdin=None, seed=0, many=True):
         "kills": (many and MANY) or kills,
         "stdin": stdin,
         "seed": seed,
+        "sizes": sizes or {},  # of rounds that are learnt on several threads
     }
     done = subprocess.run(
         [sys.executable, str(KILL_DRIVER), json.dumps(wish)],
@@ -99,3 +100,16 @@ def test_several_files_and_parquet_by_the_clock(data, tmp_path):
         seed=2,
     )
     assert sum(told["kills"].values()) >= 4
+
+
+def test_a_file_on_two_threads(data, tmp_path):
+    """What a checkpoint holds is a whole round of both threads."""
+    told = killed(
+        tmp_path,
+        command(str(data / "points.csv"), "--jobs", "2", "-e", "RUN.e.jsonl", "--every", "1"),
+        ["RUN.m.everclust", "RUN.e.jsonl"],
+        kills=6,
+        seed=3,
+        sizes={"BASE_ROWS": 200, "FEWEST_ROWS": 100, "MOST_ROWS": 300},
+    )
+    assert sum(told["kills"].values()) >= 6

@@ -19,6 +19,7 @@ import numpy as np
 from everclust import EverClust
 from everclust.cli import dominance, setup
 from everclust.cli.app import app
+from everclust.model import parallel
 from everclust.stream import run as run_module
 
 IMPORTED = (dominance, setup)  # what `fit` would import after the fork
@@ -91,6 +92,8 @@ def main() -> None:
     """Let one run finish, kill others again and again, and compare the files of both."""
     wish = json.loads(sys.argv[1])
     random.seed(wish["seed"])
+    for name, value in wish["sizes"].items():
+        setattr(parallel, name, value)
     EverClust().partial_fit(np.random.default_rng(0).normal(size=(2_000, 4))).predict(np.zeros((1, 4)))
     os.chdir(wish["folder"])
     stdin = wish["stdin"]

@@ -10,3 +10,4 @@ for algorithm in (IDAT, EverClust):
     model.copy().predict(X)
     model.score_samples(X)
     model.transform(X[:10])
+EverClust(n_jobs=2).fit(np.random.default_rng(0).normal(size=(22_000, 3)))  # forks, a merger and a recount

@@ -41,7 +41,7 @@ def info(model: options.ModelArgument, json: options.Json = False) -> None:
         }
         if hasattr(known, "feature_names_in_"):
             record["columns"] = [str(name) for name in known.feature_names_in_]
-        params = {"algorithm": known._algorithm} | known.get_params()
+        params = {"algorithm": known._algorithm} | known._saved_params()
         record |= {
             f"--{name.replace('_', '-')}": value for name, value in params.items() if value is not None
         }

@@ -20,7 +20,8 @@ SourceUrl = Annotated[
     str,
     Argument(
         metavar="SOURCE",
-        help="A file, a 'pattern*.csv', - for standard input, or kafka://, redis://, nats://, mqtt://…",
+        help="A file, a 'pattern*.csv', a folder of Parquet files, - for standard input, or kafka://, "
+        "redis://, nats://, mqtt://…",
     ),
 ]
 OptionalSource = Annotated[str | None, Argument(metavar="[SOURCE]", help="Samples to draw behind the nodes.")]
@@ -31,6 +32,10 @@ OptionalModel = Annotated[
     Option("--model", "-m", metavar="FILE", help="Model to continue, if the file exists, and to save."),
 ]
 Force = Annotated[bool, Option("--force", help="Replace an existing model.")]
+Jobs = Annotated[
+    int | None,
+    _running("--jobs", help="Learn files on this many threads, or -1 for all cores; in order by default."),
+]
 Id = Annotated[str | None, _data("--id", help="Column with row ids, copied to the output.")]
 Follow = Annotated[bool, _running("--follow", "-f", help="Wait for more rows at the end of the file.")]
 Limit = Annotated[int | None, _running("--limit", min=1, help="Stop after this many rows.")]

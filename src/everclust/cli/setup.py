@@ -12,7 +12,7 @@ import typer
 
 from ..estimators.algorithms import ALGORITHMS, load
 from ..estimators.everclust import EverClust
-from ..estimators.incremental import IncrementalClusterer
+from ..estimators.incremental import IncrementalClusterer, n_threads
 from ..stream.batch import StreamError
 from ..stream.blocks import Block, blocks
 from ..stream.checkpoint import Checkpoints
@@ -119,6 +119,25 @@ def add_results(job: Run, results: Results) -> None:
         job.novel = results.novel
         job.answers, job.block = open_sink(results.predictions, heads_of(job)), results.block
     job.event_sinks = [open_event_sink(url) for url in results.events]
+
+
+def use_jobs(job: Run, jobs: int | None) -> None:
+    """Let a run learn on several threads, unless its rows are wanted one after the other."""
+    if jobs is None:
+        return
+    if not isinstance(job.model, EverClust):
+        raise typer.BadParameter("--jobs does not go with --algorithm idat, which learns every row in order.")
+    if job.source.endless:
+        raise typer.BadParameter(
+            "--jobs reads many rows before it learns them, but this source has no end; leave --jobs out."
+        )
+    if job.answers is not None:
+        raise typer.BadParameter(
+            "--predictions are made block by block, in order, but --jobs learns out of order; leave one of "
+            "them out, or run everclust predict afterwards."
+        )
+    job.jobs = n_threads(jobs)
+    job.model.set_params(n_jobs=job.jobs)
 
 
 def heads_of(job: Run) -> list[str]:

@@ -23,6 +23,7 @@ def fit(
     column_options: options.ColumnOptions,
     range_options: options.RangeOptions,
     checkpoint_options: options.CheckpointOptions,
+    jobs: options.Jobs = None,
     results: options.Results,
     json: options.Json = False,
 ) -> None:
@@ -31,11 +32,20 @@ def fit(
     with exit_on_error(screen):
         from ..stream.resume import resume
         from .dominance import Dominance
-        from .setup import add_results, checkpointed, job_of, new_model, refuse_to_replace, run_and_print
+        from .setup import (
+            add_results,
+            checkpointed,
+            job_of,
+            new_model,
+            refuse_to_replace,
+            run_and_print,
+            use_jobs,
+        )
 
         job = job_of(new_model(model_options), source, column_options, range_options, id)
         job.model_path = model
         add_results(job, results)
+        use_jobs(job, jobs)
         with checkpointed(job, checkpoint_options, screen):
             is_new = resume(job) is None
             if is_new:
@@ -53,6 +63,7 @@ def update(
     column_options: options.ColumnOptions,
     range_options: options.RangeOptions,
     checkpoint_options: options.CheckpointOptions,
+    jobs: options.Jobs = None,
     results: options.Results,
     json: options.Json = False,
 ) -> None:
@@ -60,12 +71,21 @@ def update(
     screen = Screen(json, results.use_stdout)
     with exit_on_error(screen):
         from ..stream.resume import resume
-        from .setup import add_results, checkpointed, job_of, load_model, refuse_to_forget, run_and_print
+        from .setup import (
+            add_results,
+            checkpointed,
+            job_of,
+            load_model,
+            refuse_to_forget,
+            run_and_print,
+            use_jobs,
+        )
 
         known = load_model(model)
         job = job_of(known, source, column_options, range_options, id)
         job.model_path = model
         add_results(job, results)
+        use_jobs(job, jobs)
         with checkpointed(job, checkpoint_options, screen):
             if resume(job) is not None:
                 refuse_to_forget(job, known)

@@ -28,6 +28,11 @@ class EverClust(IncrementalClusterer):
         Largest number of nodes. Nodes that won twice are never removed otherwise, so that nodes and costs
         grow without bound when the data keep drifting. With a bound, the nodes that have not won for the
         longest time are evicted first.
+    n_jobs : int or None, default=None
+        Number of threads on which `fit`, and `partial_fit` of a large batch, learn shares of the rows side by
+        side; -1 for all cores. None and 1 learn every row in order. Other numbers find about as good
+        clusters, the same ones every time, but not the same as in order. Batches with fewer than 10,000 rows
+        a thread are learnt in order. It is not saved with the model.
 
     Attributes
     ----------
@@ -74,6 +79,9 @@ class EverClust(IncrementalClusterer):
     _clusters = HANDOVER
     _choices: ClassVar = {"metric": ("capped", "euclidean")}
 
-    def __init__(self, *, metric: str = "capped", max_nodes: int | None = None) -> None:
+    def __init__(
+        self, *, metric: str = "capped", max_nodes: int | None = None, n_jobs: int | None = None
+    ) -> None:
         self.metric = metric
         self.max_nodes = max_nodes
+        self.n_jobs = n_jobs

@@ -19,12 +19,14 @@ from ..core.state import new_state
 from ..core.variants import PUBLISHED, Variant
 from ..inspection import InspectionMixin
 from ..jit import prefetch
+from ..model.chunks import n_cores
 from ..model.clusters import HANDOVER
 from ..model.distances import distances
 from ..model.events import Event
 from ..model.file import StoredModel, write_model
 from ..model.learner import Learner
 from ..model.novelty import are_novel, similarities
+from ..model.parallel import learn_rows, round_length
 from ..model.predict import labels
 from ..model.rows import CHUNK_CELLS
 from ..validation import (
@@ -48,7 +50,7 @@ class IncrementalClusterer(
 ):
     """An estimator that learns one sample at a time.
 
-    Subclasses have the parameter `max_nodes`, and may have `metric`.
+    Subclasses have the parameter `max_nodes`, and may have `metric` and `n_jobs`.
     """
 
     max_nodes: int | None
@@ -239,7 +241,7 @@ class IncrementalClusterer(
         """
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
-        write_model(path, *self._learner.export(), self._algorithm, self.get_params(), names)
+        write_model(path, *self._learner.export(), self._algorithm, self._saved_params(), names)
 
     @classmethod
     def _from_file(cls, stored: StoredModel) -> Self:
@@ -322,20 +324,22 @@ class IncrementalClusterer(
     def _learn(self, X: np.ndarray, new: Learner | None = None, first: bool = False) -> Sequence[Event]:
         """Learn rows in the model's learner or in a new one that replaces it; returns its events."""
         learner = self._learner if new is None else new
+        n_jobs = 1 if self._n_jobs is None else n_threads(self._n_jobs)
         parameters = self._metric, self.max_nodes
         if parameters != learner.parameters:  # to validate them takes time, and samples may come one by one
             self._pass_on(parameters, learner)
         self.__dict__.pop("_labels", None)
         self.__dict__.pop("_latest", None)
-        if new is None and "_listeners" not in self.__dict__:  # the fast path of a stream
+        if n_jobs == 1 and new is None and "_listeners" not in self.__dict__:  # the fast path of a stream
             learner.learn(X)
             return ()
         with learner.lock:  # other threads wait for the whole batch, and their events are not ours
             if new is not None:  # only then: another thread may have replaced the learner meanwhile
                 self._learner = new
             n_seen = learner.scalar("n_seen")
-            for part in reported(self, X) if first else (X,):
-                learner.learn(part)
+            step = None if n_jobs == 1 else round_length(X.shape[1], n_jobs)
+            for part in reported(self, X, step) if first else (X,):
+                learn_rows(learner, part, n_jobs)
             if first:
                 self._labels = learner.renumber(X)
             return learner.events(n_seen) if "_listeners" in self.__dict__ else ()
@@ -351,10 +355,15 @@ class IncrementalClusterer(
     def _metric(self) -> str:
         return getattr(self, "metric", "euclidean")
 
+    @property
+    def _n_jobs(self) -> int | None:
+        return getattr(self, "n_jobs", None)
+
     def _chosen_variant(self) -> Variant:
         """The variant of the algorithm that the parameters choose."""
         for name, legal in self._choices.items():
             _check_choice(name, getattr(self, name), legal)
+        n_threads(self._n_jobs)
         variant = self._variant._replace(capped=self._metric == "capped")
         if self.max_nodes is None:
             return variant
@@ -375,6 +384,10 @@ class IncrementalClusterer(
         with learner.lock:
             learner.variant, learner.parameters = variant, parameters
 
+    def _saved_params(self) -> dict[str, Any]:
+        """The parameters without the number of cores, which is the machine's, not the model's."""
+        return {name: value for name, value in self.get_params().items() if name != "n_jobs"}
+
     # What scikit-learn calls
 
     def __getstate__(self) -> dict[str, Any]:
@@ -383,6 +396,18 @@ class IncrementalClusterer(
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_learner" in self.__dict__ and self._learner.has_learnt()
+
+
+def n_threads(n_jobs: object) -> int:
+    """Number of threads, as in scikit-learn: None is 1, -1 all cores, -2 all but one."""
+    if n_jobs is None:
+        return 1
+    if not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0:
+        raise ValueError(
+            f"n_jobs is {n_jobs!r}, but it must be None, a number of threads, or -1 for all cores."
+        )
+    number = int(n_jobs)
+    return number if number > 0 else max(n_cores() + 1 + number, 1)
 
 
 def _check_choice(name: str, value: object, legal: tuple[str, ...]) -> None:

@@ -159,10 +159,13 @@ def _counted(model: IncrementalClusterer, rows: Any) -> PairCounts:
 
 
 def _parameters(models: Sequence[IncrementalClusterer]) -> dict[str, Any]:
-    """Those of the models, with the widest of their bounds on nodes."""
+    """Those of the models, with the widest of their bounds on nodes; n_jobs if it is the same for all."""
     bounds = [model.max_nodes for model in models]
     widest = None if None in bounds else max(bound for bound in bounds if bound is not None)
-    return models[0].get_params() | {"max_nodes": widest}
+    params = models[0].get_params() | {"max_nodes": widest}
+    if len({model._n_jobs for model in models}) > 1:
+        params["n_jobs"] = None
+    return params
 
 
 def _check_alike(models: Sequence[IncrementalClusterer]) -> None:

@@ -25,7 +25,7 @@ def in_chunks(
         out[rows] = answer(as_kernel_rows(X[rows]))
 
     is_much = X.size * n_nodes >= PARALLEL_WORK
-    n_workers = _n_cores() if is_much else 1
+    n_workers = n_cores() if is_much else 1
     chunks = _chunks(len(X), X.shape[1], n_workers)
     if n_workers == 1:
         for rows in chunks:
@@ -37,7 +37,7 @@ def in_chunks(
     return out
 
 
-def _n_cores() -> int:
+def n_cores() -> int:
     """Cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 

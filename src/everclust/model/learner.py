@@ -96,6 +96,12 @@ class Learner:
         if scalar(state, "n_events"):
             self.ids.drain(state)
 
+    def become(self, other: Learner) -> None:
+        """Hold what another learner holds, which is not used any more."""
+        with self.lock:
+            self.state, self.ids = other.state, other.ids
+            self._snapshot = self._known = None
+
     def update_ids(self) -> None:
         """Make the ids of the present clusters permanent."""
         with self.lock:

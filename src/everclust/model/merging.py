@@ -173,14 +173,18 @@ def _assign(
 
 
 def _combined(logs: list[Arrays]) -> Arrays:
-    """Events of several logs in the order of their samples."""
+    """Events of several logs in the order of their samples, and the centres that they refer to."""
     n_centres = np.cumsum([0, *(len(log["event_centre"]) for log in logs)])
     records = [log["event"].copy() for log in logs]
     for record, first in zip(records, n_centres, strict=False):
         record[:, CENTRE] += first
     events = np.concatenate(records)
-    order = np.argsort(events[:, SAMPLE], kind="stable")
-    return {"event": events[order], "event_centre": np.concatenate([log["event_centre"] for log in logs])}
+    events = events[np.argsort(events[:, SAMPLE], kind="stable")]
+    centres = np.concatenate([log["event_centre"] for log in logs])
+    used, first, place = np.unique(events[:, CENTRE], return_index=True, return_inverse=True)
+    order = np.argsort(first)  # parts hold the centres of the base's events too
+    events[:, CENTRE] = np.argsort(order)[place]
+    return {"event": events, "event_centre": centres[used[order]]}
 
 
 def _evict(learner: Learner) -> None:  # INOUT learner

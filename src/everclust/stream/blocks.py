@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .batch import Batch, Position, Source, StreamError
 from .columns import Columns, MissingValueError, Rows
+
+END = object()  # after the last block
 
 
 class Block(NamedTuple):
@@ -44,12 +47,12 @@ class Block(NamedTuple):
 
 
 def blocks(
-    source: Source, columns: Columns, position: Position, size: int, *, whole: bool
+    source: Source, columns: Columns, position: Position, size: int | Callable[[int], int], *, whole: bool
 ) -> Iterator[Block | None]:
     """Blocks of `size` rows, the last one excepted; None when nothing arrived for a moment.
 
-    If `whole`, the ends of blocks depend on the rows alone; otherwise a block is yielded as soon as a batch
-    ends, so that rows do not wait.
+    The size may depend on the number of columns. If `whole`, the ends of blocks depend on the rows alone;
+    otherwise a block is yielded as soon as a batch ends, so that rows do not wait.
     """
     held: list[Block] = []
     n_held, n_before = 0, 0
@@ -63,7 +66,7 @@ def blocks(
             continue
         block = _to_block(batch, columns, source.named, n_before)
         n_before += block.n_rows
-        start = 0
+        size, start = size if isinstance(size, int) else size(block.X.shape[1]), 0
         while block.n_rows - start >= size - n_held:
             stop = start + size - n_held
             yield _joined([*held, block.slice(start, stop)])
@@ -76,6 +79,15 @@ def blocks(
                 held, n_held = [], 0
     if held:
         yield _joined(held)
+
+
+def one_ahead(blocks: Iterator[Block | None]) -> Iterator[Block | None]:
+    """The same blocks, of which the next one is read in a thread while this one is used."""
+    with ThreadPoolExecutor(1) as pool:
+        coming: Future[Any] = pool.submit(next, blocks, END)
+        while (block := coming.result()) is not END:
+            coming = pool.submit(next, blocks, END)
+            yield block
 
 
 def _to_block(batch: Batch, columns: Columns, named: bool, n_before: int) -> Block:

@@ -55,6 +55,9 @@ class Run:
         Rows (int) or seconds (float) between two checkpoints, which are written between blocks.
     block : int
         Rows in a block. Without predictions, blocks may be smaller; the model does not depend on it.
+    jobs : int
+        Threads that learn. If there are several, blocks are the rounds that they learn before they are
+        merged, and the model depends on them.
     limit, idle : int, float, optional
         Stop after this many rows, or after this many seconds without one.
     on_block : callable, optional
@@ -76,6 +79,7 @@ class Run:
     checkpoints: Checkpoints | None = None
     every: int | float = EVERY
     block: int = BLOCK
+    jobs: int = 1
     limit: int | None = None
     idle: float | None = None
     on_block: Callable[[Run, Block], None] | None = None

@@ -44,6 +44,8 @@ def resume(job: Run) -> Checkpoint | None:
     if found is not None:
         _check_same(job, found.record)
         job.model = found.model
+        if job.jobs > 1:
+            job.model.set_params(n_jobs=job.jobs)
         job.position = found.record["position"]
         job.rows, job.skipped = found.record["rows"], found.record["skipped"]
         job.marks = found.record["marks"]
@@ -59,7 +61,8 @@ def _settings(job: Run) -> dict[str, Any]:
         "similarity": job.similarity,
         "novel": job.novel,
         "algorithm": job.model._algorithm,
-        "parameters": job.model.get_params(),
+        "parameters": job.model._saved_params(),
+        "jobs": job.jobs if job.jobs > 1 else None,
         "columns": columns.chosen,
         "exclude": sorted(columns.exclude),
         "label": columns.label,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from .blocks import Block, blocks
+from ..model.parallel import round_length
+from .blocks import Block, blocks, one_ahead
 from .job import Run, Summary, close, sinks_of
 from .resume import save_and_acknowledge
 from .sinks.events import numbered
@@ -40,7 +42,7 @@ def run(job: Run) -> Summary:
 def _process_stream(job: Run) -> str:
     """Process blocks until the end; returns why it ended."""
     clock = _Clock(job)
-    for block in blocks(job.source, job.columns, job.position, job.block, whole=job.answers is not None):
+    for block in _blocks(job):
         if block is not None:
             _process_block(job, block)
         ended = clock.ended(block)
@@ -50,6 +52,13 @@ def _process_stream(job: Run) -> str:
             save_and_acknowledge(job)
             clock.reset()
     return "end"
+
+
+def _blocks(job: Run) -> Iterator[Block | None]:
+    if job.jobs == 1:
+        return blocks(job.source, job.columns, job.position, job.block, whole=job.answers is not None)
+    size = partial(round_length, n_jobs=job.jobs)
+    return one_ahead(blocks(job.source, job.columns, job.position, size, whole=True))
 
 
 def _process_block(job: Run, block: Block) -> None:

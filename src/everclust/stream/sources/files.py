@@ -35,7 +35,8 @@ FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow", "npy", "npz")
 
 
 class Files:
-    """Files that match a path or pattern, in the order of their names; or `-`, standard input.
+    """Files that match a path or pattern, in the order of their names; the Parquet files of a folder; or
+    `-`, standard input.
 
     A position is the name of a file, the number of files before it, and the position within it.
     """
@@ -139,6 +140,8 @@ class Files:
 def _matching_files(pattern: str) -> list[str]:
     if Path(pattern).is_file():
         return [pattern]
+    if Path(pattern).is_dir():
+        pattern = str(Path(glob.escape(pattern)) / "**" / "*.parquet")
     paths = sorted(path for path in glob.glob(pattern, recursive=True) if Path(path).is_file())
     if not paths:
         raise StreamError(f"There is no file {pattern}; check the path, or quote the pattern.")
