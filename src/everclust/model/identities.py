@@ -33,6 +33,11 @@ class ComponentIds:
         """The core has updated the ids already."""
         self.drain(state)
 
+    def updated_clusters(self, state: State) -> Clusters:
+        """The present components, whose ids are permanent."""
+        self.drain(state)
+        return self.clusters(state)
+
     def drain(self, state: State) -> None:  # INOUT scalars.n_events, scalars.n_event_centres
         """Move the buffered events of the state to the event log."""
         if not scalar(state, "n_events"):
@@ -90,7 +95,15 @@ class CommunityIds:
 
     def update(self, state: State) -> None:  # INOUT node.community, scalars.next_community
         """Make the present clusters' ids permanent and log what has changed."""
+        self._update(state, read_communities(state))
+
+    def updated_clusters(self, state: State) -> Clusters:  # INOUT node.community, scalars.next_community
+        """The present clusters, after `update`."""
         found = read_communities(state)
+        self._update(state, found)
+        return self._clusters(state, found)
+
+    def _update(self, state: State, found: CommunityReadOut) -> None:
         communities = self._described(state, found)
         changed = list(changes(found.matching, self.communities, communities))
         if changed:
@@ -120,7 +133,9 @@ class CommunityIds:
 
     def clusters(self, state: State) -> Clusters:
         """The present clusters."""
-        found = read_communities(state)
+        return self._clusters(state, read_communities(state))
+
+    def _clusters(self, state: State, found: CommunityReadOut) -> Clusters:
         n_nodes, n_seen = scalar(state, "n_nodes"), scalar(state, "n_seen")
         ids, since = np.full(n_nodes, NO_CLUSTER), np.zeros(n_nodes, np.int64)
         ids[found.nodes] = found.ids

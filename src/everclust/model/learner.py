@@ -128,6 +128,12 @@ class Learner:
                 self._snapshot = take_snapshot(self.state, self.ids.clusters(self.state))
             return self._snapshot
 
+    def permanent_snapshot(self) -> Snapshot:
+        """The model as it is now, after `update_ids`; clusters are found once for both."""
+        with self.lock:
+            self._snapshot = take_snapshot(self.state, self.ids.updated_clusters(self.state))
+            return self._snapshot
+
     def known(self) -> Known:
         """What rows are compared with to see whether they are new."""
         with self.lock:
