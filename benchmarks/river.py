@@ -81,12 +81,15 @@ def drawn(name: str, rng: np.random.Generator) -> dict[str, Any]:
             "time_window": int(rng.integers(100, 2000)),
             "time_gap": int(rng.integers(10, 100)),
             "halflife": round(rng.uniform(0.05, 1), 2),
+            "mu": 4.9,  # the mean pixel, where its centres begin
+            "sigma": round(rng.uniform(0.1, 8), 1),
             "seed": 0,
         }
     return {
         "n_clusters": 10,
         "chunk_size": int(rng.integers(10, 200)),
         "halflife": round(rng.uniform(0.05, 1), 2),
+        "mu": 4.9,
         "sigma": round(rng.uniform(0.1, 8), 1),
         "seed": 0,
     }
@@ -113,7 +116,7 @@ def search(n_draws: int = 40) -> None:
 
 
 def predict_and_learn(model: Any, rows: list[dict[int, float]]) -> tuple[list[int], float]:
-    """Predict each row before it is learnt, as river evaluates; returns the predictions and seconds per row."""
+    """Predict each row before it is learnt, as river evaluates; returns predictions and seconds per row."""
     predicted, start = [], time.perf_counter()
     for x in rows:
         predicted.append(model.predict_one(x))

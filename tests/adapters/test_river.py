@@ -5,7 +5,6 @@ import pickle
 import random
 import re
 import sys
-from itertools import pairwise
 
 import numpy as np
 import pandas as pd
