@@ -369,3 +369,16 @@ def test_the_metric_cannot_change_on_the_way():
         model.set_params(metric="euclidean").partial_fit(IRIS)
     assert model.set_params(metric="capped").partial_fit(IRIS).n_samples_seen_ == 300
     assert model.set_params(metric="euclidean").fit(IRIS).n_samples_seen_ == 150
+
+
+@pytest.mark.parametrize("algorithm", [EverClust, IDAT])
+def test_a_permanent_snapshot_is_one_after_an_update_of_ids(algorithm):
+    one = algorithm().partial_fit(DIGITS[:1500])
+    other = one.copy()
+    taken = one._learner.permanent_snapshot()
+    other._learner.update_ids()
+    for ours, theirs in zip(taken, other.snapshot(), strict=True):
+        np.testing.assert_equal(ours, theirs)
+    assert one.snapshot() is taken
+    assert one.events() == other.events()
+    assert pickle.dumps(one._learner) == pickle.dumps(other._learner)
