@@ -409,7 +409,15 @@ def test_events_explain_ids():
 
 
 @ALGORITHMS
-@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])
+@pytest.mark.parametrize(
+    "duplicate",
+    [
+        copy.deepcopy,
+        lambda model: pickle.loads(pickle.dumps(model)),
+        lambda model: model.clone(include_attributes=True),
+    ],
+    ids=["deepcopy", "pickle", "clone"],
+)
 def test_a_copy_goes_on_like_the_original(algorithm, duplicate):
     rows = as_dicts(DIGITS[ORDER])
     model = RiverEverClust(algorithm)
@@ -427,23 +435,25 @@ def test_a_clone_is_empty_and_takes_new_parameters():
     assert model.clone().estimator.max_nodes == 30
 
 
-def test_an_interruption_loses_and_doubles_nothing(monkeypatch):
-    rows = as_dicts(DIGITS[:100])
+@pytest.mark.parametrize("n_rows", [100, BLOCK])
+def test_an_interruption_loses_and_doubles_nothing(n_rows, monkeypatch):
+    """A sample is learnt, now or later, unless its own call was interrupted."""
+    rows = as_dicts(DIGITS[:n_rows])
     model = learnt(rows)
     learner = EverClust._learn_rows
 
     def interrupted(self, X):
-        learner(self, X[:30])
+        learner(self, X[:30]) if len(X) == n_rows else None
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
         patch.setattr(EverClust, "_learn_rows", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            model.predict_one(rows[0])
-    np.testing.assert_array_equal(
-        model.estimator.prototypes_, EverClust().partial_fit(DIGITS[:100]).prototypes_
-    )
-    assert model.estimator.n_samples_seen_ == 100
+        for call in (model.learn_one if n_rows == BLOCK else model.predict_one, model.score_one):
+            with pytest.raises(KeyboardInterrupt):
+                call(rows[0])
+    ours = EverClust().partial_fit(DIGITS[:n_rows])
+    np.testing.assert_array_equal(model.estimator.prototypes_, ours.prototypes_)
+    assert model.estimator.n_samples_seen_ == n_rows
 
 
 def test_without_river(monkeypatch):
