@@ -6,7 +6,7 @@ BIN = $(VENV)/bin
 READY = $(VENV)/.ready
 
 .PHONY: demo test test-slow kernels coverage check fix bench drift events novelty beyond fidelity paper table baselines explore kills \
-	chromium browser-test deep-test lowest-test build clean
+	chromium browser-test deep-test distributed-test river lowest-test build clean
 
 demo: $(READY)
 	@$(BIN)/python examples/demo.py
@@ -43,6 +43,10 @@ fix: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks.speed
+
+# EverClust beside river's own clusterers, on digits: docs/river.md.
+river: $(READY)
+	$(BIN)/python -m benchmarks.river
 
 # What permanent identities and a bound on nodes are worth.
 drift: $(READY)
@@ -112,6 +116,17 @@ $(DEEP)/.ready: pyproject.toml
 	$(DEEP)/bin/python -m pip install --quiet "torch==2.13.0+cpu" || $(DEEP)/bin/python -m pip install --quiet \
 		--extra-index-url https://download.pytorch.org/whl/cpu "torch==2.13.0+cpu"
 	$(DEEP)/bin/python -m pip install --quiet --editable ".[deep,progress]" pytest hypothesis
+	@touch $@
+
+# The examples of docs/distributed.md. Ray is large, and starting workers takes longer than the suite has time for.
+DISTRIBUTED ?= .venv-distributed
+distributed-test: $(DISTRIBUTED)/.ready
+	$(DISTRIBUTED)/bin/pytest tests/test_surface.py -k "documents and distributed"
+
+$(DISTRIBUTED)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(DISTRIBUTED)
+	$(DISTRIBUTED)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(DISTRIBUTED)/bin/python -m pip install --quiet --editable . "dask[distributed]" ray pytest hypothesis
 	@touch $@
 
 # Every dependency in the lowest version that pyproject.toml allows. Old packages warn of each other.

@@ -1,0 +1,1 @@
+"""EverClust inside other frameworks. Each module needs an extra of its own."""
