@@ -379,7 +379,7 @@ def _new_estimator(algorithm: str, metric: str | None, max_nodes: int | None) ->
         raise ValueError(f"algorithm is {algorithm!r}, but it must be {' or '.join(map(repr, ALGORITHMS))}.")
     if algorithm == "idat" and metric not in (None, "euclidean"):
         raise ValueError(f"metric is {metric!r}, but IDAT is Euclidean; leave the metric out.")
-    chosen = {} if metric is None or algorithm == "idat" else {"metric": metric}
+    chosen: dict[str, Any] = {} if metric is None or algorithm == "idat" else {"metric": metric}
     estimator = ALGORITHMS[algorithm](max_nodes=max_nodes, **chosen)
     estimator._chosen_variant()
     return estimator
