@@ -16,7 +16,7 @@ def follow(counts):
     size, told = 0, []
     for k, came in enumerate(counts, 1):
         size += came
-        kind, community = look(community, size, k * STEP)
+        kind, community = look(community, came, size, k * STEP)
         if kind is not None:
             told.append((k, kind))
     return told, community

@@ -264,19 +264,19 @@ def test_a_change_that_does_not_last_is_not_told_and_makes_its_cluster_patient()
     births, told, nobody = np.arange(2), np.array([4, 4]), np.array([-1, -1])
 
     def found(group):
-        members = Members(births, told, nobody)
+        members = Members(births, told, nobody, wins)
         matching = match_ids(told, np.array(group), wins, 10)
         return CommunityReadOut(births, np.empty((0, 3), int), np.array(group), members, matching, 0)
 
     ids._follow(found([0, 1]), 8000, at_once=False)
-    assert ids.waiting == {(SPLIT, 10): Waiting(4, 8000, 2000)}
+    assert ids.waiting == {(SPLIT, 10): Waiting(4, 8000, 4000)}
     ids._follow(found([0, 1]), 8500, at_once=False)
-    assert ids.waiting == {(SPLIT, 10): Waiting(4, 8000, 2000)}
+    assert ids.waiting == {(SPLIT, 10): Waiting(4, 8000, 4000)}
     ids._follow(found([0, 0]), 9000, at_once=False)
     assert ids.waiting == {}
-    assert ids.communities[4].wait == 4000
+    assert ids.communities[4].wait == 8000
     ids._follow(found([0, 1]), 9100, at_once=False)
-    assert ids.waiting == {(SPLIT, 10): Waiting(4, 9100, 4000)}
+    assert ids.waiting == {(SPLIT, 10): Waiting(4, 9100, 8000)}
 
 
 @pytest.mark.parametrize("size", [1, 7, 999, 1000, 1001, 4000])

@@ -17,7 +17,7 @@ def read_out(told, group, wins, links=NOTHING):
     nobody = np.full(len(told), -1)
     matching = match_ids(told, group, wins, 10)
     return CommunityReadOut(
-        np.arange(len(told)), links, group, Members(np.arange(len(told)), told, nobody), matching, 0
+        np.arange(len(told)), links, group, Members(np.arange(len(told)), told, nobody, wins), matching, 0
     )
 
 
@@ -80,8 +80,9 @@ def test_clear_clusters_keep_their_hand_overs():
 
 
 def test_members_by_birth():
-    members = Members(np.array([3, 5, 9]), np.array([0, 1, 0]), np.array([-1, 2, -1]))
+    members = Members(np.array([3, 5, 9]), np.array([0, 1, 0]), np.array([-1, 2, -1]), np.array([7, 8, 9]))
     found = members.of(np.array([5, 7, 9, 12]))
     assert found.told.tolist() == [1, -1, 0, -1]
     assert found.candidate.tolist() == [2, -1, -1, -1]
+    assert found.wins.tolist() == [8, -1, 9, -1]
     assert NO_MEMBERS.of(np.array([1, 2])).told.tolist() == [-1, -1]

@@ -57,7 +57,7 @@ def test_mergers_are_large():
 
 
 def test_how_long_a_change_must_last():
-    assert [first_wait(n) for n in (8, 1000, 60_000, 80_000, 10**9)] == [2, 250, 15_000, 20_000, 20_000]
+    assert [first_wait(n) for n in (8, 1000, 30_000, 40_000, 10**9)] == [4, 500, 15_000, 20_000, 20_000]
 
 
 def test_what_has_lasted_is_told():

@@ -18,13 +18,14 @@ FEWEST_LOOKS = 8  # at a cluster, to know how its samples come
 FEWEST_BACK = 3  # samples in one interval: fewer may be strays
 
 
-def look(community: Community, size: int, n_seen: int) -> tuple[int | None, Community]:
-    """QUIET, BACK or None, and the cluster as it is known after this look; `size` counts its samples now."""
-    came = community.came + size - community.seen_size
-    community = community._replace(seen_size=size, came=0)
+def look(community: Community, came: int, size: int, n_seen: int) -> tuple[int | None, Community]:
+    """QUIET, BACK or None, and the cluster as it is known after this look.
+
+    `came` counts its samples since the latest look, `size` those of its nodes in all.
+    """
     if came >= (FEWEST_BACK if community.is_quiet else 1):
         return BACK if community.is_quiet else None, _counted(community, came, n_seen)
-    if not community.is_quiet and is_unlikely(community, n_seen):
+    if not community.is_quiet and is_unlikely(community, size, n_seen):
         return QUIET, community._replace(is_quiet=True, absent=True)
     return None, community._replace(absent=True)
 
@@ -45,9 +46,9 @@ def _counted(community: Community, came: int, n_seen: int) -> Community:
     )
 
 
-def is_unlikely(community: Community, n_seen: int) -> bool:
+def is_unlikely(community: Community, size: int, n_seen: int) -> bool:
     """Whether the chance that nothing comes to a cluster for as long as now is below one in a million."""
     if community.n_looks < FEWEST_LOOKS:
         return False
-    share, dispersion = community.seen_size / (n_seen + 1), community.squares / (2 * community.total)
+    share, dispersion = size / (n_seen + 1), community.squares / (2 * community.total)
     return (n_seen - community.seen) * math.log1p(-share) < LOG_CHANCE * max(1.0, dispersion)

@@ -152,7 +152,8 @@ class CommunityIds:
         untold = ~np.isin(found.ids, list(self.communities))
         candidate = np.where(untold, found.ids, found.before.candidate)
         candidate[np.isin(candidate, list(self.communities))] = NO_CLUSTER
-        self.members = Members(found.before.births, after, candidate)
+        since_look = np.where(found.before.wins == NO_CLUSTER, move.wins, found.before.wins)
+        self.members = Members(found.before.births, after, candidate, since_look)
 
     def _log(self, changes: list[Change], state: State) -> None:
         if changes:
@@ -165,24 +166,18 @@ class CommunityIds:
         for c in np.unique(ids[ids != NO_CLUSTER]).tolist():
             weight = wins * (ids == c)
             size = int(weight.sum())
-            communities[c] = self._last_known(c, state, found, ids)._replace(
-                size=size, centre=weight @ position / size, seen_size=size
-            )
+            known = self._last_known(c, state, found, ids)
+            communities[c] = known._replace(size=size, centre=weight @ position / size)
         return communities
 
     def _last_known(self, c: int, state: State, found: CommunityReadOut, ids: np.ndarray) -> Community:
-        """A cluster as it was known, and whether samples have come to it since.
-
-        Wins of nodes that it had count, and new nodes show that some came; what other nodes bring does not.
-        """
-        n_seen = scalar(state, "n_seen")
+        """A cluster as it was known; new nodes in it show that samples have come."""
         if c not in self.communities:
+            n_seen = scalar(state, "n_seen")
             return Community(0, np.empty(0), self._since(c, n_seen), seen=n_seen)
-        known, before = self.communities[c], found.before.told
-        came = int(state.node["wins"][found.nodes[before == c]].sum()) - known.seen_size
-        young = found.nodes[(ids == c) & (before == NO_CLUSTER)]
-        seen = max(known.seen, int(state.node["last_won"][young].max(initial=0)))
-        return known._replace(came=known.came + came, seen=n_seen if came and not known.is_quiet else seen)
+        known = self.communities[c]
+        young = found.nodes[(ids == c) & (found.before.told == NO_CLUSTER)]
+        return known._replace(seen=max(known.seen, int(state.node["last_won"][young].max(initial=0))))
 
     def _since(self, c: int, n_seen: int) -> int:
         if c in self.communities:
@@ -200,19 +195,28 @@ class CommunityIds:
         for kind, c, community in list(self._looks(state)):
             self.communities[c] = community
             if kind is not None:
-                changes.append((kind, c, c, community.seen_size, community.centre))
+                changes.append((kind, c, c, community.size, community.centre))
         self._log(changes, state)
+        there, wins = self._member_wins(state)
+        births, told, candidate, _ = self.members
+        self.members = Members(births[there], told[there], candidate[there], wins)
 
     def _looks(self, state: State) -> Iterator[tuple[int | None, int, Community]]:
         """(QUIET, BACK or None, id, cluster after this look) of every told cluster."""
-        members = self.members.of(births_of(state))
-        named = members.told != NO_CLUSTER
-        wins = state.node["wins"][: len(named)][named]
-        ids, place = np.unique(members.told[named], return_inverse=True)
-        sizes = np.bincount(place, wins, len(ids)).astype(np.int64)
-        for c, size in zip(ids.tolist(), sizes.tolist(), strict=True):
-            kind, community = look(self.communities[c], size, scalar(state, "n_seen"))
-            yield kind, c, community
+        there, wins = self._member_wins(state)
+        told, came = self.members.told[there], wins - self.members.wins[there]
+        for c in np.unique(told[told != NO_CLUSTER]).tolist():
+            of_c = told == c
+            counts = int(came[of_c].sum()), int(wins[of_c].sum())
+            kind, community = look(self.communities[c], *counts, scalar(state, "n_seen"))
+            yield kind, c, community._replace(size=counts[1])
+
+    def _member_wins(self, state: State) -> tuple[np.ndarray, np.ndarray]:
+        """Which members are still there, and their wins."""
+        births = births_of(state)
+        place = np.minimum(np.searchsorted(births, self.members.births), len(births) - 1)
+        there = births[place] == self.members.births
+        return there, state.node["wins"][place[there]]
 
     # ---- What is shown ----
 
@@ -242,11 +246,9 @@ class CommunityIds:
         """Take over clusters that were found elsewhere: ids of all nodes, and the clusters by id."""
         n_seen = scalar(state, "n_seen")
         state.node["community"][: len(ids)] = ids
-        self.communities = {
-            c: community._replace(seen=n_seen, seen_size=community.size)
-            for c, community in communities.items()
-        }
-        self.members = Members(births_of(state), ids.copy(), np.full(len(ids), NO_CLUSTER))
+        self.communities = {c: community._replace(seen=n_seen) for c, community in communities.items()}
+        wins = state.node["wins"][: len(ids)].copy()
+        self.members = Members(births_of(state), ids.copy(), np.full(len(ids), NO_CLUSTER), wins)
         self.waiting = {}
         self.next_update = planned_update(n_seen)
         self.first_young = scalar(state, "n_born")

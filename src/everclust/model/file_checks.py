@@ -19,6 +19,7 @@ from .absences import BACK
 from .clusters import COMPONENTS, HANDOVER, NEVER
 from .event_log import N_COLUMNS
 from .matching import Community
+from .members import Members
 from .rows import LARGEST
 from .schedule import FIRST_UPDATE
 from .waiting import Waiting
@@ -149,10 +150,12 @@ def _check_communities(scalars: Mapping[str, Any], n_features: int, arrays: Arra
 
 
 def _check_members(next_id: int, arrays: Arrays) -> None:
-    _check_table("community_member", 3, arrays)
-    births, told, candidate = arrays["community_member"].T
+    _check_table("community_member", len(Members._fields), arrays)
+    births, told, candidate, wins = arrays["community_member"].T
     if (births < 0).any() or (np.diff(births) <= 0).any():
         raise ValueError("births in array 'community_member' do not rise")
+    if (wins < 0).any() or (wins > MOST_SAMPLES).any():
+        raise ValueError("value out of range in array 'community_member'")
     if not np.isin(told[told != NO_CLUSTER], arrays["community_list"][:, 0]).all():
         raise ValueError("unknown id in array 'community_member' (community_list)")
     if (candidate < NO_CLUSTER).any() or (candidate >= next_id).any():

@@ -19,9 +19,7 @@ class Community(NamedTuple):
     since: int  # sample of the update at which it appeared
     wait: int = 0  # samples for which a change of it must last before it is told
     # How its samples come: see absences.py.
-    seen: int = 0  # latest sample up to which some had come
-    seen_size: int = 0  # wins of its nodes then
-    came: int = 0  # samples since the latest look that are not in `seen_size`
+    seen: int = 0  # sample up to which some had come
     latest: int = 0  # samples between the latest two looks at which some had come
     total: int = 0  # sum of these counts
     squares: int = 0  # of their successive differences

@@ -1,9 +1,9 @@
 """When ids of hand-over clusters are updated: a function of what was learnt, never of how it was cut.
 
-A read-out takes as long as learning some thousand samples, so there are few of them: at steps of a quarter of
-the stream, up to 20,000 samples. In between, a cheap look at the youngest nodes calls for an update when a
-cluster may be new, another one shows which clusters are quiet, and changes that wait to be told are looked at
-again.
+A read-out takes as long as learning some thousand samples, so there are few of them: whenever a short stream
+has doubled, later at steps of a quarter of the stream, up to 20,000 samples. In between, a cheap look at the
+youngest nodes calls for an update when a cluster may be new, another one shows which clusters are quiet, and
+changes that wait to be told are looked at again.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ def is_answer(n_seen: int) -> bool:
 def planned_update(n_seen: int) -> int:
     """The next update, unless something calls for an earlier one."""
     if n_seen < SHORTEST_PAUSE:
-        return max(FIRST_UPDATE, min(n_seen + n_seen // 4, SHORTEST_PAUSE))
+        return max(FIRST_UPDATE, min(2 * n_seen, SHORTEST_PAUSE))
     last = last_answer(n_seen)
     return last + pause_after(last)
 
 
 def earliest_update(n_seen: int) -> int:
     """The earliest next update for changes that wait: looks cost time."""
-    return n_seen + min(max(1, n_seen // 16), LONGEST_STEP)
+    return n_seen + min(max(n_seen // 8, SHORTEST_PAUSE), LONGEST_STEP)
 
 
 def next_check(n_seen: int) -> int:

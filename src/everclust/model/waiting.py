@@ -1,7 +1,7 @@
 """Changes of clusters that wait to be told: an alarm that cries wolf is switched off, so a change must last.
 
 Two levels of the read-out may be almost equally good, and then the answer goes to and fro. So a change is
-told when every look has found it for a quarter of the stream, at most 20,000 samples. A cluster asks for
+told when every look has found it for half of the stream, at most 20,000 samples. A cluster asks for
 twice as long after every change that was told or did not last. Newcomers do not wait: their sign is clear.
 """
 
@@ -62,7 +62,7 @@ def is_large(key: Key, matching: Matching) -> bool:
 
 def first_wait(n_seen: int) -> int:
     """Samples for which a change must last where none was found before."""
-    return min(n_seen // 4, LONGEST_PAUSE)
+    return min(n_seen // 2, LONGEST_PAUSE)
 
 
 def ripe(waiting: Mapping[Key, Waiting], clear: Collection[int], n_seen: int, is_first: bool) -> set[Key]:
