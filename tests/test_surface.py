@@ -201,7 +201,11 @@ def test_the_readme_shows_code():
     assert any(output for _, output in BLOCKS.values())
 
 
-@pytest.mark.parametrize("place", BLOCKS)
+def needing_spark(place):
+    return pytest.param(place, marks=pytest.mark.spark) if place.startswith("docs/spark.md") else place
+
+
+@pytest.mark.parametrize("place", map(needing_spark, BLOCKS))
 def test_code_in_documents_runs_and_prints_what_they_say(place, tmp_path):
     code, output = BLOCKS[place]
     assert not code.startswith("# not run")

@@ -1,0 +1,1 @@
+"""everclust inside other systems: river and Apache Spark."""
