@@ -143,7 +143,8 @@ def _learn(
     """Learn the rows that a micro-batch has for one key."""
 
     def learn(group: tuple[Any, ...], frames: Frames, state: GroupState) -> Frames:
-        frame = pd.concat(list(frames), ignore_index=True)
+        parts = list(frames)
+        frame = parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
         model = from_bytes(bytes(state.get[0])) if state.exists else _new(start)
         order, X = _sorted(frame, sequence, columns)
         n_before = model.n_samples_seen_ if model.__sklearn_is_fitted__() else 0
@@ -151,8 +152,8 @@ def _learn(
         state.update((_checked_size(to_bytes(model), group[0]),))
         yield pd.DataFrame(
             {
-                key: frame[key].iloc[order],
-                sequence: frame[sequence].iloc[order],
+                key: frame[key].to_numpy()[order],
+                sequence: frame[sequence].to_numpy()[order],
                 "cluster": model._predict_rows(X),
                 "events": _by_row(model.events(n_before), n_before, len(X)),
             }
@@ -175,7 +176,7 @@ def _sorted(frame: pd.DataFrame, sequence: str, columns: list[str]) -> tuple[np.
     X, when = rows_of_frame(frame, columns), frame[sequence]
     if when.isna().any():
         raise ValueError(f"Column {sequence!r} has missing values (null or NaN), so its rows have no order.")
-    order = np.lexsort((*X.T[::-1], when.rank(method="dense").to_numpy()))
+    order = np.lexsort((*X.T[::-1], np.unique(when.to_numpy(), return_inverse=True)[1]))
     return order, np.ascontiguousarray(X[order])
 
 
