@@ -17,7 +17,7 @@ from sklearn.metrics import adjusted_mutual_info_score
 from benchmarks.speed.data import data_set
 from everclust import EverClust, merge, recount
 
-FAN_IN, MOST_BASE, ROWS_A_NODE = 8, 2000, 20  # as in everclust.adapters.spark.learning
+FAN_IN, MOST_BASE, ROWS_A_NODE = 16, 2000, 20  # as in everclust.adapters.spark.learning
 
 
 def rows_of(name: str, order: str) -> tuple[np.ndarray, np.ndarray]:

@@ -56,7 +56,7 @@ def learnt(rows):
 
 def test_a_model_of_partitions_is_about_as_good_as_one_of_all_rows(session):
     rows = clouds(40_000)
-    df = session.createDataFrame(rows).repartition(11).cache()
+    df = session.createDataFrame(rows).repartition(20).cache()
     model = es.fit(df, FEATURES)
     assert model.n_samples_seen_ == 40_000
     assert model.feature_names_in_.tolist() == FEATURES

@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
 from operator import add
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-from pyspark import TaskContext
 from pyspark.sql.functions import col, floor
 from pyspark.sql.functions import sum as total
 
 from ...core.recount import PairCounts
 from ...estimators.everclust import EverClust
 from ...estimators.merging import count_pairs, merge, recount
-from .features import errors_of_columns, feature_columns, feature_names, rows_of_batches
+from .columns import errors_of_columns, feature_columns, feature_names
+from .heads import BASE_SHARE, MOST_BASE, SCHEMA, chained, n_of_base, part_number, read_head, split_head
 from .model_bytes import from_bytes, shared, to_bytes
+from .rows import rows_of_batches
 
 if TYPE_CHECKING:
     from pyspark import Broadcast
@@ -28,14 +29,16 @@ if TYPE_CHECKING:
     Model = EverClust | IDAT
     Batches = Iterator[pa.RecordBatch]
 
-# As docs/merging.md recommends.
-MOST_BASE, BASE_SHARE, ROWS_A_NODE = 2_000, 4, 20
-# A level of the tree costs a shuffle of about 0.2 s and FAN_IN - 1 mergers of about 0.05 s in a row.
-# All levels together cost least at 4 to 8; of these, 8 has the fewest stages.
-FAN_IN = 8
+ROWS_A_NODE = 20  # as docs/merging.md recommends
+# Models in a group of the tree, which one task merges one after the other. 64 forks of 350 nodes on two cores
+# took 10.9, 4.5, 3.6 and 3.0 s with groups of 2, 4, 8 and 16: shuffles cost more than mergers. Wider groups
+# would leave large clusters idle: of 1,000 forks, 45 mergers are in a row with groups of 16, 78 with 64.
+FAN_IN = 16
 SEED = 0  # of the sample that is recounted
 
 HANDOVER, EVIDENCE, N_ROWS = range(3)  # tables of PairCounts
+_BASE = pa.schema([("whole", pa.bool_()), ("model", pa.binary())])
+_PART = pa.schema([("part", pa.int32()), ("model", pa.binary())])
 
 
 def fit(df: DataFrame, columns: str | Sequence[str], model: Model | None = None) -> Model:
@@ -74,7 +77,7 @@ def fit(df: DataFrame, columns: str | Sequence[str], model: Model | None = None)
 def _fit_new(features: DataFrame, new: Model) -> Model:
     n_parts = features.rdd.getNumPartitions()
     n_head = max(1, MOST_BASE // n_parts)
-    heads = features.mapInArrow(_read_head(BASE_SHARE * n_head), "part int, whole boolean, n int, X binary")
+    heads = features.mapInArrow(read_head(BASE_SHARE * n_head), SCHEMA)
     found = heads.repartition(1).mapInArrow(_learn_base(new, n_head), "whole boolean, model binary").collect()
     if not found:
         raise ValueError("The DataFrame has no rows; there is nothing to learn.")
@@ -89,19 +92,6 @@ def _fit_new(features: DataFrame, new: Model) -> Model:
 # The base
 
 
-def _read_head(n_rows: int) -> Callable[[Batches], Batches]:
-    """The first rows of a partition as one value, and whether these are all."""
-
-    def read(batches: Batches) -> Batches:
-        head, rest = _split_head(rows_of_batches(batches), n_rows)
-        if len(head):
-            whole = next(rest, None) is None
-            row = {"part": _part(), "whole": whole, "n": len(head), "X": head.tobytes()}
-            yield pa.RecordBatch.from_pylist([row], pa.schema(_fields("part", "whole", "n", "X")))
-
-    return read
-
-
 def _learn_base(new: Model, n_head: int) -> Callable[[Batches], Batches]:
     """Learn all rows if the heads are all rows, and a quarter of them, or `n_head` a partition, if not."""
 
@@ -112,33 +102,13 @@ def _learn_base(new: Model, n_head: int) -> Callable[[Batches], Batches]:
         whole, model = all(row["whole"] for row in heads), new.copy()
         for row in heads:
             X = np.frombuffer(row["X"]).reshape(row["n"], -1).copy()
-            X = X if whole else X[: _n_of_base(row["n"], n_head)]
+            X = X if whole else X[: n_of_base(row["n"], n_head)]
             if len(X):
                 model._learn_rows(X)
         row = {"whole": whole, "model": to_bytes(model)}
-        yield pa.RecordBatch.from_pylist([row], pa.schema(_fields("whole", "model")))
+        yield pa.RecordBatch.from_pylist([row], _BASE)
 
     return learn
-
-
-def _n_of_base(n_rows: int, n_head: int) -> int:
-    """How many rows of a partition the base learns, given the number of its first rows."""
-    return min(n_head, n_rows // BASE_SHARE)
-
-
-def _split_head(tables: Iterator[np.ndarray], n_rows: int) -> tuple[np.ndarray, Iterator[np.ndarray]]:
-    """The first rows of tables, and the rest."""
-    head: list[np.ndarray] = []
-    while sum(map(len, head)) < n_rows and (X := next(tables, None)) is not None:
-        head.append(X)
-    first = np.concatenate(head) if head else np.empty((0, 0))
-    return first[:n_rows], _chained(first[n_rows:], tables)
-
-
-def _chained(first: np.ndarray, rest: Iterator[np.ndarray]) -> Iterator[np.ndarray]:
-    if len(first):
-        yield first
-    yield from rest
 
 
 # Forks
@@ -162,12 +132,12 @@ def learn_forks(features: DataFrame, base: Model, n_head: int = 0) -> Model:
 def _learn_fork(sent: Broadcast[bytes], n_head: int) -> Callable[[Batches], Batches]:
     def learn(batches: Batches) -> Batches:
         base = shared(sent.value)
-        head, rest = _split_head(rows_of_batches(batches), BASE_SHARE * n_head)
+        head, rest = split_head(rows_of_batches(batches), BASE_SHARE * n_head)
         model = base.fork()
-        for X in _chained(head[_n_of_base(len(head), n_head) :], rest):
+        for X in chained(head[n_of_base(len(head), n_head) :], rest):
             model._learn_rows(X)
         if model.n_samples_seen_ > base.n_samples_seen_:
-            yield _model_row(_part(), model)
+            yield _model_row(part_number(), model)
 
     return learn
 
@@ -182,7 +152,7 @@ def _merge_group(sent: Broadcast[bytes]) -> Callable[[pa.Table], pa.Table]:
 
 def _model_row(part: int, model: Model) -> pa.RecordBatch:
     row = {"part": part, "model": to_bytes(model)}
-    return pa.RecordBatch.from_pylist([row], pa.schema(_fields("part", "model")))
+    return pa.RecordBatch.from_pylist([row], _PART)
 
 
 # The recount
@@ -224,15 +194,3 @@ def _rows_of_counts(counts: PairCounts) -> pa.RecordBatch:
         [pa.array(kind), pa.array(i.astype(np.int32)), pa.array(j.astype(np.int32)), pa.array(n)],
         ["kind", "i", "j", "n"],
     )
-
-
-def _part() -> int:
-    """Number of the partition that this task works on."""
-    return TaskContext.get().partitionId()
-
-
-_TYPES = {"part": pa.int32(), "n": pa.int32(), "whole": pa.bool_(), "X": pa.binary(), "model": pa.binary()}
-
-
-def _fields(*names: str) -> list[Any]:
-    return [(name, _TYPES[name]) for name in names]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...estimators.algorithms import load
-from .features import feature_columns
+from .columns import feature_columns
 from .learning import fit
 
 if TYPE_CHECKING:

@@ -23,8 +23,9 @@ from pyspark.sql.types import (
 )
 
 from ...estimators.everclust import EverClust
-from .features import feature_columns, rows_of_frame, type_of
+from .columns import feature_columns, type_of
 from .model_bytes import from_bytes, to_bytes
+from .rows import rows_of_frame
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -10,8 +10,9 @@ import pandas as pd
 from pyspark.sql.functions import pandas_udf, struct
 from sklearn.utils.validation import check_is_fitted
 
-from .features import feature_columns, feature_names, rows_of_frame
+from .columns import feature_columns, feature_names
 from .model_bytes import shared, to_bytes
+from .rows import rows_of_frame
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
