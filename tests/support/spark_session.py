@@ -22,12 +22,13 @@ def missing() -> str:
 
 
 def environment() -> dict[str, str]:
-    """What drivers and executors need to find Python and the sources."""
+    """What drivers and executors need to find Python and the sources, and to start soon."""
     folders = [str(REPOSITORY / "src"), str(TESTS), os.environ.get("PYTHONPATH")]
     return {
         "PYSPARK_PYTHON": sys.executable,
         "PYTHONPATH": os.pathsep.join(filter(None, folders)),
         "SPARK_LOCAL_IP": "127.0.0.1",
+        "JAVA_TOOL_OPTIONS": JVM,
     }
 
 
@@ -39,8 +40,6 @@ def spark_session(master: str = "local[2]", **settings: Any) -> Any:
     options = {
         "spark.master": master,
         "spark.driver.memory": "1g",
-        "spark.driver.extraJavaOptions": JVM,
-        "spark.executor.extraJavaOptions": JVM,
         "spark.executorEnv.PYTHONPATH": os.environ["PYTHONPATH"],
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",

@@ -1,4 +1,4 @@
-"""The first rows of a partition, which the base learns. It imports little: see `read_head`."""
+"""The first rows of all partitions, some of which the base learns, and forks do not."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 from pyspark import TaskContext
+from pyspark.sql.functions import monotonically_increasing_id
 
 from .rows import rows_of_batches
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     Batches = Iterator[pa.RecordBatch]
 
 MOST_BASE, BASE_SHARE = 2_000, 4  # as docs/merging.md recommends
@@ -19,16 +22,22 @@ SCHEMA = "part int, whole boolean, n int, X binary"
 _FIELDS = pa.schema([("part", pa.int32()), ("whole", pa.bool_()), ("n", pa.int32()), ("X", pa.binary())])
 
 
-def read_head(n_rows: int) -> Callable[[Batches], Batches]:
-    """The first rows of a partition as one value, and whether these are all.
+def read_heads(features: DataFrame, n_rows: int) -> DataFrame:
+    """The first rows of each partition as one value, and whether these are all.
 
-    It leaves the rest unread, upon which Spark ends the Python worker: the next task imports everything anew.
+    The JVM leaves out the rest. A task in Python that left it unread would be the last one of its process,
+    and the next would have to import everything anew, which takes longer than to scan half a million rows.
     """
+    number = monotonically_increasing_id().bitwiseAND(2**33 - 1)  # of a row in its partition
+    return features.filter(number <= n_rows).mapInArrow(_read_head(n_rows), SCHEMA)
+
+
+def _read_head(n_rows: int) -> Callable[[Batches], Batches]:
 
     def read(batches: Batches) -> Batches:
         head, rest = split_head(rows_of_batches(batches), n_rows)
         if len(head):
-            whole = next(rest, None) is None
+            whole = not sum(map(len, rest))
             row = {"part": part_number(), "whole": whole, "n": len(head), "X": head.tobytes()}
             yield pa.RecordBatch.from_pylist([row], _FIELDS)
 

@@ -16,7 +16,7 @@ from ...core.recount import PairCounts
 from ...estimators.everclust import EverClust
 from ...estimators.merging import count_pairs, merge, recount
 from .columns import errors_of_columns, feature_columns, feature_names
-from .heads import BASE_SHARE, MOST_BASE, SCHEMA, chained, n_of_base, part_number, read_head, split_head
+from .heads import BASE_SHARE, MOST_BASE, chained, n_of_base, part_number, read_heads, split_head
 from .model_bytes import from_bytes, shared, to_bytes
 from .rows import rows_of_batches
 
@@ -77,7 +77,7 @@ def fit(df: DataFrame, columns: str | Sequence[str], model: Model | None = None)
 def _fit_new(features: DataFrame, new: Model) -> Model:
     n_parts = features.rdd.getNumPartitions()
     n_head = max(1, MOST_BASE // n_parts)
-    heads = features.mapInArrow(read_head(BASE_SHARE * n_head), SCHEMA)
+    heads = read_heads(features, BASE_SHARE * n_head)
     found = heads.repartition(1).mapInArrow(_learn_base(new, n_head), "whole boolean, model binary").collect()
     if not found:
         raise ValueError("The DataFrame has no rows; there is nothing to learn.")

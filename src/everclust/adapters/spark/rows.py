@@ -1,4 +1,4 @@
-"""Values of feature columns as rows of finite numbers. Executors import this, so it imports little."""
+"""Values of feature columns as rows of finite numbers."""
 
 from __future__ import annotations
 
