@@ -71,7 +71,7 @@ def on_spark(folder: str, names: list[str], n_executors: int, n_times: int) -> d
     from everclust.adapters.spark import fit, predict
 
     began = time.perf_counter()
-    session = spark_session(f"local-cluster[{n_executors},1,1500]", spark_executor_memory="1500m")
+    session = spark_session(f"local-cluster[{n_executors},1,1500]", jvm="", spark_executor_memory="1500m")
     print(f"session of {n_executors}: {time.perf_counter() - began:.1f} s", flush=True)
     df = session.read.parquet(folder).coalesce(n_executors)
     seconds, model = timed(lambda: fit(df, names), n_times)

@@ -32,11 +32,11 @@ def environment() -> dict[str, str]:
     }
 
 
-def spark_session(master: str = "local[2]", **settings: Any) -> Any:
+def spark_session(master: str = "local[2]", jvm: str = JVM, **settings: Any) -> Any:
     """A session on this machine. Settings have underscores instead of dots."""
     from pyspark.sql import SparkSession
 
-    os.environ |= environment()
+    os.environ |= environment() | {"JAVA_TOOL_OPTIONS": jvm}
     options = {
         "spark.master": master,
         "spark.driver.memory": "1g",
