@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 ROWS_A_NODE = 20  # as docs/merging.md recommends
 # Models in a group of the tree, which one task merges one after the other. 64 forks of 350 nodes on two busy
 # cores took 10.9, 4.5, 3.6 and 3.0 s with groups of 2, 4, 8 and 16, best of three: shuffles cost more than
-# mergers. Wider groups would leave large clusters idle: of 1,000 forks, 33 mergers are in a row with groups of
-# 16, and 78 with groups of 64.
+# mergers. Wider groups would leave large clusters idle: of 1,000 forks, 33 mergers are in a row with groups
+# of 16, and 78 with groups of 64.
 FAN_IN = 16
 SEED = 0  # of the sample that is recounted
 
