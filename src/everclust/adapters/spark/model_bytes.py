@@ -28,9 +28,9 @@ def to_bytes(model: EverClust | IDAT) -> bytes:
     -------
     data : bytes
     """
-    path = _scratch_file()
-    model.save(path)
-    return path.read_bytes()
+    with _scratch_folder() as folder:
+        model.save(Path(folder) / "model")
+        return (Path(folder) / "model").read_bytes()
 
 
 def from_bytes(data: bytes) -> EverClust | IDAT:
@@ -44,9 +44,9 @@ def from_bytes(data: bytes) -> EverClust | IDAT:
     -------
     model : EverClust or IDAT
     """
-    path = _scratch_file()
-    path.write_bytes(data)
-    return load(path)
+    with _scratch_folder() as folder:
+        (Path(folder) / "model").write_bytes(data)
+        return load(Path(folder) / "model")
 
 
 @lru_cache(maxsize=4)
@@ -55,11 +55,6 @@ def shared(data: bytes) -> EverClust | IDAT:
     return from_bytes(data)
 
 
-def _scratch_file() -> Path:
-    return Path(_scratch_folder(os.getpid()).name) / "model"
-
-
-@lru_cache(maxsize=1)
-def _scratch_folder(process: int) -> TemporaryDirectory[str]:
-    """A folder of this process, removed when it ends; a process that was forked has its own."""
+def _scratch_folder() -> TemporaryDirectory[str]:
+    """A folder for one file and one call: Spark kills Python workers, which then remove nothing."""
     return TemporaryDirectory(prefix="everclust", dir=MEMORY if os.access(MEMORY, os.W_OK) else None)
