@@ -6,7 +6,7 @@ BIN = $(VENV)/bin
 READY = $(VENV)/.ready
 
 .PHONY: demo test test-slow kernels coverage check fix bench drift events novelty beyond fidelity paper table baselines explore kills \
-	chromium browser-test deep-test distributed-test river lowest-test build clean
+	chromium browser-test deep-test distributed-test river spark-test java lowest-test build clean
 
 demo: $(READY)
 	@$(BIN)/python examples/demo.py
@@ -104,6 +104,20 @@ chromium:
 		|| apt-get install -y --no-install-recommends chromium >/dev/null 2>&1 \
 		|| (apt-get update >/dev/null 2>&1 && apt-get install -y --no-install-recommends chromium >/dev/null 2>&1) \
 		|| echo "No Chromium, and it may not be installed here: apt-get install chromium, or set CHROMIUM=path"
+
+# everclust.adapters.spark, on a cluster of processes of this machine.
+spark-test: $(READY) $(VENV)/.spark java kernels
+	$(BIN)/pytest -m spark tests/adapters tests/test_surface.py
+
+$(VENV)/.spark: $(READY)
+	$(BIN)/python -m pip install --quiet --editable ".[spark]"
+	@touch $@
+
+java:
+	@command -v java >/dev/null || test -x "$$JAVA_HOME/bin/java" \
+		|| apt-get install -y --no-install-recommends openjdk-17-jre-headless >/dev/null 2>&1 \
+		|| (apt-get update >/dev/null 2>&1 && apt-get install -y --no-install-recommends openjdk-17-jre-headless >/dev/null 2>&1) \
+		|| echo "No Java, and it may not be installed here: apt-get install openjdk-17-jre-headless, or set JAVA_HOME"
 
 # PyTorch has an environment of its own, because it is large.
 DEEP ?= .venv-deep

@@ -16,6 +16,7 @@ import pytest
 import everclust
 from everclust import IDAT, History, learn
 from support.paths import REPOSITORY
+from support.spark_session import environment
 
 ROOT = REPOSITORY
 OPTIONAL = (
@@ -202,14 +203,18 @@ def test_the_readme_shows_code():
     assert any(output for _, output in BLOCKS.values())
 
 
-@pytest.mark.parametrize("place", BLOCKS)
+def needing_spark(place):
+    return pytest.param(place, marks=pytest.mark.spark) if place.startswith("docs/spark.md") else place
+
+
+@pytest.mark.parametrize("place", [needing_spark(place) for place in BLOCKS])
 def test_code_in_documents_runs_and_prints_what_they_say(place, tmp_path):
     code, output = BLOCKS[place]
     assert not code.startswith("# not run")
     for package in SEPARATE:
         if re.search(rf"^(import|from) {package}\b", code, re.MULTILINE):
             pytest.importorskip(package, reason=f"{package} is not installed: make distributed-test")
-    printed = run(code, tmp_path)
+    printed = run(code, tmp_path, **environment())
     assert printed == (output or printed)
 
 

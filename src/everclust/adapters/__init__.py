@@ -1,1 +1,1 @@
-"""EverClust inside other frameworks. Each module needs an extra of its own."""
+"""everclust inside other systems: river and Apache Spark. Each module needs an extra of its own."""
