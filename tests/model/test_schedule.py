@@ -2,7 +2,7 @@
 
 import pytest
 
-from everclust.model.schedule import earliest_update, is_answer, next_check, planned_update
+from everclust.model.schedule import check_interval, earliest_update, is_answer, next_check, planned_update
 
 
 def updates(n_seen, limit):
@@ -13,7 +13,7 @@ def updates(n_seen, limit):
 
 
 def test_updates_of_a_stream():
-    assert updates(0, 999) == [8, 16, 32, 64, 128, 256, 512]
+    assert updates(0, 50) == [8, 10, 12, 15, 18, 22, 27, 33, 41]
     assert updates(999, 7000) == [1000, 2000, 3000, 4000, 5000, 6250]
     assert updates(90_000, 150_000) == [90_931, 110_931, 130_931]
 
@@ -28,6 +28,10 @@ def test_answers_that_later_ones_are_held_to():
 
 def test_looks_at_changes_are_not_too_close():
     assert [earliest_update(n) - n for n in (8, 1600, 10_000, 10**6)] == [1000, 1000, 1250, 2000]
+
+
+def test_looks_at_many_nodes_are_rarer():
+    assert [check_interval(n) for n in (3, 499, 500, 999, 1000, 10**6)] == [128, 128, 256, 256, 512, 512]
 
 
 @pytest.mark.parametrize(("n_seen", "check"), [(0, 128), (127, 128), (128, 256)])

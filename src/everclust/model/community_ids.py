@@ -6,7 +6,6 @@ first update on that finds it, and owns that id when it is told.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -28,8 +27,8 @@ from .matching import Change, Community
 from .members import NO_MEMBERS, Members
 from .schedule import (
     ABSENCE_INTERVAL,
-    CHECK_INTERVAL,
     FIRST_UPDATE,
+    check_interval,
     earliest_update,
     is_answer,
     next_check,
@@ -63,7 +62,8 @@ class CommunityIds:
     def step(self, state: State) -> None:  # INOUT state
         """Update ids when it is time, or when a cluster may be new or quiet."""
         n_seen = scalar(state, "n_seen")
-        if n_seen >= self.next_update or (n_seen % CHECK_INTERVAL == 0 and self._has_newcomers(state)):
+        is_check = n_seen % check_interval(scalar(state, "n_nodes")) == 0
+        if n_seen >= self.next_update or (is_check and self._has_newcomers(state)):
             self._update(state)
         if n_seen % ABSENCE_INTERVAL == 0:
             self._look_for_absences(state)
@@ -189,27 +189,29 @@ class CommunityIds:
 
     def _look_for_absences(self, state: State) -> None:
         """Tell which clusters are quiet or back; before one is told quiet, look where its samples are."""
-        if any(kind == QUIET for kind, _, _ in self._looks(state)):
+        looks = self._looks(state)
+        if any(kind == QUIET for kind, _, _ in looks):
             self._update(state)
-        changes = []
-        for kind, c, community in list(self._looks(state)):
-            self.communities[c] = community
-            if kind is not None:
-                changes.append((kind, c, c, community.size, community.centre))
+            looks = self._looks(state)
+        self.communities |= {c: community for _, c, community in looks}
+        changes = [(kind, c, c, one.size, one.centre) for kind, c, one in looks if kind is not None]
         self._log(changes, state)
         there, wins = self._member_wins(state)
         births, told, candidate, _ = self.members
         self.members = Members(births[there], told[there], candidate[there], wins)
 
-    def _looks(self, state: State) -> Iterator[tuple[int | None, int, Community]]:
+    def _looks(self, state: State) -> list[tuple[int | None, int, Community]]:
         """(QUIET, BACK or None, id, cluster after this look) of every told cluster."""
         there, wins = self._member_wins(state)
-        told, came = self.members.told[there], wins - self.members.wins[there]
-        for c in np.unique(told[told != NO_CLUSTER]).tolist():
-            of_c = told == c
-            counts = int(came[of_c].sum()), int(wins[of_c].sum())
-            kind, community = look(self.communities[c], *counts, scalar(state, "n_seen"))
-            yield kind, c, community._replace(size=counts[1])
+        ids, place = np.unique(self.members.told[there], return_inverse=True)
+        came = np.bincount(place, wins - self.members.wins[there], len(ids)).astype(np.int64).tolist()
+        sizes = np.bincount(place, wins, len(ids)).astype(np.int64).tolist()
+        looks, n_seen = [], scalar(state, "n_seen")
+        for c, n_came, size in zip(ids.tolist(), came, sizes, strict=True):
+            if c != NO_CLUSTER:
+                kind, community = look(self.communities[c], n_came, size, n_seen)
+                looks.append((kind, c, community._replace(size=size)))
+        return looks
 
     def _member_wins(self, state: State) -> tuple[np.ndarray, np.ndarray]:
         """Which members are still there, and their wins."""

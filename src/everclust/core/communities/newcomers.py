@@ -67,7 +67,7 @@ def count_handovers(table, births, first):
     among themselves."""
     n = births.shape[0] - first
     inner, outer = np.zeros(n, np.int64), np.zeros(n, np.int64)
-    links, n_links = np.empty((table.shape[0], 2), np.int64), 0
+    links, n_links = np.empty((min(table.shape[0], n * n), 2), np.int64), 0
     for row in range(table.shape[0]):
         if table[row].b >= births[first] and table[row].count > 0:
             b = find_birth(births, table[row].b) - first
