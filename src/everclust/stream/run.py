@@ -112,7 +112,7 @@ def _write_events(job: Run, since: int) -> None:
 
 def _finish(job: Run) -> None:
     save_and_acknowledge(job)
-    for sink in sinks_of(job).values():
+    for sink in reversed(sinks_of(job).values()):  # predictions before webhooks, which may not answer
         sink.finish()
     if job.checkpoints is None:  # the server alone remembers, so a failure is an error
         job.source.acknowledge(job.position)
