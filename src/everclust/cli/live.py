@@ -6,6 +6,7 @@ import time
 import webbrowser
 from typing import TYPE_CHECKING
 
+from ..stream.locks import only_writer
 from . import options as options
 from .console import Screen, exit_if_stopped, exit_on_error, stoppable
 from .option_groups import expand_groups
@@ -31,7 +32,7 @@ def live(
 ) -> None:
     """Learn a stream and show the model on a page in the browser, which can pause and step."""
     screen = Screen(json)
-    with exit_on_error(screen):
+    with exit_on_error(screen), only_writer(model):
         from ..stream.resume import resume
         from .setup import checkpointed, job_of, load_model_if_exists, new_model, refuse_to_forget
 
