@@ -189,7 +189,7 @@ def test_answers_on_a_full_device(points, sentence):
     assert "/dev/full cannot be written: No space left on device" in said
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_checkpoints_and_leaves(number, folder, X):
     """The source stays open and silent: the run waits for rows when the signal comes."""
     words = [sys.executable, "-c", "from everclust.cli import main; main()", "fit", "-", "-m", "m", *COLUMNS]

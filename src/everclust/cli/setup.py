@@ -20,6 +20,7 @@ from ..stream.blocks import Block, blocks
 from ..stream.checkpoint import Checkpoints
 from ..stream.columns import Columns
 from ..stream.job import Run, Summary, close
+from ..stream.prompt import PromptSource
 from ..stream.run import run
 from ..stream.sinks.events import EventFile, length_until, open_event_sink
 from ..stream.sinks.rows import open_sink
@@ -79,11 +80,18 @@ def job_of(
     column_options: ColumnOptions,
     range_options: RangeOptions,
     id: str | None = None,
+    *,
+    warn: Callable[[str], None],
 ) -> Run:
     """A run of a model over a source."""
     columns = columns_for(model, column_options, id)
     source = open_source(
-        url, columns, format=column_options.format, header=column_options.header, follow=range_options.follow
+        url,
+        columns,
+        format=column_options.format,
+        header=column_options.header,
+        follow=range_options.follow,
+        warn=warn,
     )
     return Run(
         model,
@@ -160,6 +168,8 @@ def checkpointed(job: Run, checkpoint_options: CheckpointOptions, screen: Screen
     job.every = checkpoint_options.rows_or_seconds()
     if job.answers is None and isinstance(job.every, int):
         job.block = min(job.block, job.every)
+    if job.answers is not None and isinstance(job.every, float):
+        job.source = PromptSource(job.source, job.every)
     try:
         if checkpoint_options.checkpoint is not None:
             job.checkpoints = Checkpoints(checkpoint_options.checkpoint, screen.warn)

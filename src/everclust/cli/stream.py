@@ -44,7 +44,7 @@ def fit(
             use_jobs,
         )
 
-        job = job_of(new_model(model_options), source, column_options, range_options, id)
+        job = job_of(new_model(model_options), source, column_options, range_options, id, warn=screen.warn)
         job.model_path = model
         add_results(job, results, screen)
         use_jobs(job, jobs)
@@ -87,7 +87,7 @@ def update(
         )
 
         known = load_model(model)
-        job = job_of(known, source, column_options, range_options, id)
+        job = job_of(known, source, column_options, range_options, id, warn=screen.warn)
         job.model_path = model
         add_results(job, results, screen)
         use_jobs(job, jobs)
@@ -118,7 +118,9 @@ def watch(
         from .progress import EventPrinter
 
         known = setup.load_model_if_exists(model)
-        job = setup.job_of(known or setup.new_model(model_options), source, column_options, range_options)
+        job = setup.job_of(
+            known or setup.new_model(model_options), source, column_options, range_options, warn=screen.warn
+        )
         job.model_path = model
         job.event_sinks = [open_event_sink("-") if json else EventPrinter()]
         with setup.checkpointed(job, checkpoint_options, screen):
@@ -148,7 +150,7 @@ def predict(
         from ..stream.sinks.rows import open_sink
         from .setup import checkpointed, heads_of, job_of, load_model, run_and_print
 
-        job = job_of(load_model(model), source, column_options, range_options, id)
+        job = job_of(load_model(model), source, column_options, range_options, id, warn=screen.warn)
         job.learns, job.similarity, job.novel = False, similarity, novel
         job.answers = open_sink(out, heads_of(job), "jsonl" if json and out == "-" else None)
         with checkpointed(job, checkpoint_options, screen):
@@ -172,7 +174,7 @@ def score(
         from .setup import job_of, load_model, run_and_print
 
         known = load_model(model)
-        job = job_of(known, source, column_options, range_options)
+        job = job_of(known, source, column_options, range_options, warn=screen.warn)
         job.learns = False
         scores = ScoreAccumulator()
 

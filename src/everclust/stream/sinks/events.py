@@ -54,7 +54,7 @@ def open_event_sink(
     if url.startswith(("redis://", "rediss://")):
         from .redis_events import RedisEvents
 
-        return RedisEvents(url)
+        return RedisEvents(url, warn)
     if url.startswith(("http://", "https://")):
         return Webhook(url, queue, warn)
     return EventFile(url)
