@@ -8,6 +8,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from .model.file_checks import check_distinct
 from .model.rows import FLOAT64, LARGEST, as_kernel_rows
 
 SMALL_CELLS = 8192  # values of an array that is checked by its sum of squares
@@ -85,6 +86,8 @@ def _validated(estimator: Any, X: Any, reset: bool, as_is: bool) -> np.ndarray:
         X = _rows_of_dicts(estimator, X, reset, form)
     else:
         X = validate_data(estimator, X, reset=reset, **form)
+    if reset and "feature_names_in_" in vars(estimator):
+        _check_names(estimator.feature_names_in_)
     largest = max(abs(float(X.max())), abs(float(X.min())))
     if np.isnan(largest):  # scikit-learn 1.6 does not check long doubles for NaN
         raise ValueError("Input X contains NaN; drop the rows with missing values, or impute them.")
@@ -94,6 +97,14 @@ def _validated(estimator: Any, X: Any, reset: bool, as_is: bool) -> np.ndarray:
             f"{LARGEST:g}; rescale the feature it is in."
         )
     return X if as_is else as_kernel_rows(X)
+
+
+def _check_names(names: Sequence[str]) -> None:
+    """Names that a model file can hold, because what is learnt must not be impossible to save."""
+    try:
+        check_distinct(names)
+    except ValueError as error:
+        raise ValueError(f"X has names of features that no model can have: {error}.") from None
 
 
 def _rows_of_dicts(

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import threading
 import time
 
 import pytest
@@ -147,6 +148,35 @@ def test_the_server_stops(page, visit):
     assert tab.is_disabled("#pause")
     assert tab.evaluate("everclust.scene.n") > 0  # the last frame stays
     visit.forgive()  # the browser reports the lost connection
+
+
+def test_a_server_that_hangs_is_shown(page, visit, monkeypatch):
+    tab = visit(page.url)
+    until(tab, "document.querySelector('#status').dataset.status == 'learning'")
+    hangs = threading.Event()
+    hangs.set()
+    wait = page.control.watcher.wait
+
+    def hang(*arguments):
+        while hangs.is_set():
+            time.sleep(0.05)
+        return wait(*arguments)
+
+    monkeypatch.setattr(page.control.watcher, "wait", hang)
+    until(tab, "document.querySelector('#status').dataset.status == 'silent'")
+    assert tab.inner_text("#status") == "the server does not answer"
+    assert tab.is_disabled("#pause")
+    hangs.clear()
+    until(tab, "document.querySelector('#status').dataset.status == 'learning'")
+
+
+def test_a_view_only_page_has_no_buttons(model, visit):
+    with live(model, view_only=True) as page:
+        tab = visit(page.url)
+        assert not tab.is_visible("#pause")
+        tab.keyboard.press("Space")
+        tab.keyboard.press(".")
+        assert not page.control.watcher.paused
 
 
 def test_a_cluster_shows_its_details(page, model, visit):

@@ -132,6 +132,15 @@ def test_other_hosts_get_a_token(start, table, ask):
     assert ask(command.url, "/?" + command.url.split("?")[1]).status == 303
 
 
+def test_predictions_and_events_are_written(start, table, tmp_path, merging):
+    paths = tmp_path / "p.csv", tmp_path / "e.jsonl"
+    command = start(table, "--no-wait", "--leave", "--algorithm", "idat", "-p", paths[0], "-e", paths[1])
+    assert command.end(None)[0] == 0
+    assert len(paths[0].read_text().splitlines()) == len(merging) + 1
+    samples = [json.loads(line)["sample"] for line in paths[1].read_text().splitlines()]
+    assert samples == [event.sample for event in IDAT().partial_fit(merging).events()]
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

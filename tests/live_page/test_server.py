@@ -3,10 +3,13 @@
 import re
 import socket
 import time
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from everclust import IDAT
 from everclust.live_page import live, server
@@ -59,6 +62,36 @@ def test_a_frame_leaves_out_what_is_known(page, model, merging, follow):
     last = follower.frames[-1]
     assert "at" in last
     assert not {"features", "axes", "palette", "status"} & set(last)
+
+
+def test_a_server_with_nothing_to_show_says_that_it_is_alive(page, follow):
+    """As messages, because scripts cannot see comments: without them a server that hangs looks well."""
+    follower = follow(page.url)
+    follower.read_until(lambda seen: seen.kinds.count("alive") >= 2)
+
+
+@pytest.mark.parametrize("theme", ["", '[data-theme="dark"]'])
+def test_text_has_enough_contrast(theme):
+    """WCAG AA: 4.5 to 1."""
+    css = (Path(server.__file__).parent / "static/page.css").read_text()
+    (block,) = re.findall(rf":root{re.escape(theme)} {{(.*?)}}", css, re.DOTALL)
+    colours = dict(re.findall(r"--(\w+): (#\w{6})", block))
+    texts = set(re.findall(r"[{;]\s*color: var\(--(\w+)\)", css)) - {"on"}
+    assert {"ink", "soft"} <= texts
+    for text in texts & colours.keys():
+        for ground in ("paper", "raised"):
+            assert contrast(colours[text], colours[ground]) >= 4.5, (text, ground)
+
+
+def contrast(one, other):
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def luminance(colour):
+    parts = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
 def test_a_merger_is_sent(page, model, merging, follow):
@@ -269,13 +302,54 @@ class TestToken:
         cookie = cookie.split(";")[0]
         assert ask(open_page.url, "/", Cookie=cookie).status == 200
         assert follow(open_page.url, Cookie=cookie).response.status == 200
-        assert ask(open_page.url, "/pause", "POST", Cookie=cookie).status == 200
+        answer = ask(open_page.url, "/pause", "POST", Cookie=cookie)
+        assert answer.status == 403
+        assert "view-only" in answer.text
+        assert not open_page.control.watcher.paused
         evil = ask(open_page.url, "/go", "POST", Cookie=cookie, Origin="http://evil.example")
         assert evil.status == 403
+
+    def test_viewers_may_be_trusted(self, model, ask, follow):
+        with live(model, host="0.0.0.0", view_only=False) as page:
+            cookie = f"everclust-{page.server.port}={urlsplit(page.url).query.removeprefix('token=')}"
+            assert ask(page.url, "/pause", "POST", Cookie=cookie).status == 200
+            assert page.control.watcher.paused
+            follower = follow(page.url, Cookie=cookie)
+            follower.read()
+            assert follower.known["view_only"] is False
+
+    def test_viewers_on_this_machine_may_be_kept_out(self, model, ask, follow):
+        with live(model, view_only=True) as page:
+            assert ask(page.url, "/pause", "POST").status == 403
+            follower = follow(page.url)
+            follower.read()
+            assert follower.known["view_only"] is True
+
+    def test_it_may_come_from_the_environment(self, model, ask, monkeypatch):
+        monkeypatch.setenv("EVERCLUST_TOKEN", "a-fixed-token-of-mine")
+        for host in ("0.0.0.0", "127.0.0.1"):
+            with live(model, host=host) as page:
+                assert ask(page.url, "/").status == 403
+                assert ask(page.url, "/?token=a-fixed-token-of-mine").status == 303
+                assert page.url.endswith("?token=a-fixed-token-of-mine")
+                assert "a-fixed-token" not in page.shown + repr(page), "no log should hold it"
+
+    @pytest.mark.parametrize("token", ["short", "with a blank in it, long enough", "über-und-nicht-ascii"])
+    def test_a_weak_one_is_refused(self, model, monkeypatch, token):
+        monkeypatch.setenv("EVERCLUST_TOKEN", token)
+        with pytest.raises(ValueError, match=r"EVERCLUST_TOKEN holds .* a token needs 16 or more") as caught:
+            live(model)
+        assert token not in str(caught.value)
 
     def test_every_page_has_its_own(self, model, open_page):
         with live(model, host="0.0.0.0") as other:
             assert urlsplit(other.url).query != urlsplit(open_page.url).query
+
+
+@pytest.mark.parametrize("other", [None, make_pipeline(StandardScaler(), IDAT()), IDAT])
+def test_what_is_no_model_is_refused_at_once(other):
+    with pytest.raises(TypeError, match="shows an EverClust or IDAT model, but it got"):
+        live(other)
 
 
 def test_a_port_in_use_is_named(page, model):

@@ -540,8 +540,8 @@ SCALARS = {
     "interval": [-1, 0, 1, 10**6, 10**12, 2**62, 2**63 - 1, 2**64, 1e18, 2.5, True, "2", None],
     "vigilance": [-0.1, 1.1, 1e308, -(2**70), 10**400, float("nan"), float("inf"), "0.5", None, True],
     "cluster_ratio": [-0.1, 1.1, 10**400, float("nan"), -float("inf"), "0.5", None, []],
-    "next_cluster": [-1, 0, 1, 2**63, 1.5, True, "3", None, []],
-    "next_community": [-1, 0, 2**63, 1.5, True, "3", None, []],
+    "next_cluster": [-1, 0, 1, 301**2 + 1, 2**53, 2**63, 1.5, True, "3", None, []],
+    "next_community": [-1, 0, 301**2 + 1, 2**53, 2**63, 1.5, True, "3", None, []],
     "provisional": [-2, 1, 2**70, 0.5, "0", None, []],
 }
 
@@ -555,6 +555,24 @@ def test_absurd_scalars(name, sound, tmp_path):
     header, arrays = take_apart(sound)
     del header["scalars"][name]
     refuse(tmp_path / "model", put_together(header, arrays))
+
+
+@pytest.mark.parametrize("name", ["next_cluster", "next_community"])
+def test_the_largest_number_of_an_id_can_be_saved_and_loaded_again(name, sound, tmp_path):
+    header, arrays = take_apart(sound)
+    header["scalars"][name] = 301**2
+    load_or_refuse(tmp_path / "model", put_together(header, arrays))
+    assert load(tmp_path / "model").n_samples_seen_ == 600
+
+
+@pytest.mark.parametrize("names", [[*"abca"], [*"abc", "\x1b[2J"]])
+def test_names_that_cannot_be_saved_are_not_learnt(names):
+    pandas = pytest.importorskip("pandas")
+    rows = pandas.DataFrame(DIGITS[:30, 20:24], columns=names)
+    model = EverClust()
+    with pytest.raises(ValueError, match=r"names of features that no model can have: .*; rename"):
+        model.fit(rows)
+    assert not hasattr(model, "feature_names_in_")
 
 
 @pytest.mark.parametrize("n_born", [-1, 0, 1, 2**63, 2**64, 1.5, True, "3", None, []])
@@ -620,7 +638,10 @@ def test_scalars_that_are_none(scalars, sound, tmp_path):
 
 @pytest.mark.parametrize(
     "names",
-    ["abcd", ["a", "b", "c"], ["a", "b", "c", 4], {"a": 1, "b": 2, "c": 3, "d": 4}, 4, [[]] * 4, True],
+    [
+        *["abcd", ["a", "b", "c"], ["a", "b", "c", 4], {"a": 1, "b": 2, "c": 3, "d": 4}, 4, [[]] * 4, True],
+        *[[*"abca"], [*"abc", "\x1b[2J"], [*"abc", "d\n"], [*"abc", "\ud800"]],
+    ],
 )
 def test_absurd_names(names, sound, tmp_path):
     header, arrays = take_apart(sound)
@@ -878,6 +899,8 @@ def load_or_refuse(path, data):
     model.cluster_report()
     model.partial_fit(X)
     check(model._learner.state)
+    model.save(path)
+    assert load(path).n_samples_seen_ == model.n_samples_seen_
 
 
 def test_a_link_stays_a_link(tmp_path):

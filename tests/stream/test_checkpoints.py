@@ -7,13 +7,11 @@ import resource
 import signal
 import subprocess
 import sys
-import threading
 import time
-from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from everclust import IDAT, EverClust, load
+from everclust import EverClust, load
 from everclust.stream import checkpoint as checkpoint_module
 from support.stream_fixtures import write_csv
 
@@ -191,7 +189,7 @@ def test_answers_on_a_full_device(points, sentence):
     assert "/dev/full cannot be written: No space left on device" in said
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_checkpoints_and_leaves(number, folder, X):
     """The source stays open and silent: the run waits for rows when the signal comes."""
     words = [sys.executable, "-c", "from everclust.cli import main; main()", "fit", "-", "-m", "m", *COLUMNS]
@@ -240,46 +238,3 @@ def test_standard_input_skips_what_was_learnt(folder, X, points):
     told = feed()
     assert (told["rows"], told["resumed_at"], told["samples"]) == (3000, 1234, 3000)
     assert (load("m").prototypes_ == EverClust().partial_fit(X).prototypes_).all()
-
-
-def test_events_go_to_a_webhook_and_come_again_with_the_same_name(points, X, call):
-    got, refusals = [], [2]
-
-    class Hook(BaseHTTPRequestHandler):
-        def do_POST(self):
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            refusals[0] -= 1
-            self.send_response(503 if refusals[0] >= 0 else 204)
-            self.end_headers()
-            if refusals[0] < 0:
-                got.append((self.headers["Idempotency-Key"], json.loads(body)))
-
-        def log_message(self, *words):
-            pass
-
-    server = HTTPServer(("127.0.0.1", 0), Hook)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    call(
-        "fit",
-        points,
-        "-m",
-        "m",
-        *COLUMNS,
-        "--limit",
-        600,
-        "-e",
-        f"http://127.0.0.1:{server.server_port}/hook",
-        "--algorithm",
-        "idat",  # it has many events
-    )
-    server.shutdown()
-    server.server_close()
-    expected = IDAT().partial_fit(X[:600]).events()
-    assert [(event["sample"], event["kind"]) for _, event in got] == [(e.sample, e.kind) for e in expected]
-    assert len({key for key, _ in got}) == len(got)
-
-
-def test_a_webhook_that_does_not_answer(points, sentence, monkeypatch):
-    monkeypatch.setattr("everclust.stream.sinks.webhook.ATTEMPTS", 1)
-    said = sentence("fit", points, "-m", "m", *COLUMNS, "-e", "http://127.0.0.1:9/hook", code=5)
-    assert "does not accept events" in said

@@ -226,6 +226,7 @@ def test_kafka_logs_in_as_the_address_says():
 
 def test_kafka_with_a_password_that_is_not_asked_for(monkeypatch, sentence):
     monkeypatch.setattr("everclust.stream.sources.kafka.TIMEOUT", 1.0)
+    monkeypatch.setattr("everclust.stream.sources.reconnect.MAX_OUTAGE", 1.0)
     kafka = servers.Kafka()
     options = "security.protocol=SASL_PLAINTEXT&sasl.mechanism=PLAIN&sasl.username=me&sasl.password=wrongword"
     said = sentence(*fit(f"kafka://{kafka.server}/t?{options}"), code=5)
@@ -269,7 +270,7 @@ def test_webhooks_are_logged_in_to_and_shown_by_their_host(points, X, call, fold
     server.shutdown()
     server.server_close()
     assert set(got) == {("/hidden/way", "Basic bWU6c0BjcmV0")}
-    monkeypatch.setattr("everclust.stream.sinks.webhook.ATTEMPTS", 1)
+    monkeypatch.setattr("everclust.stream.sinks.webhook.LAST_SECONDS", 0.5)
     said = sentence(*words, "--checkpoint", "other", "--force", "-e", url, code=5)
     assert said.startswith(f"http://127.0.0.1:{server.server_port}/… does not accept events: ")
     kept = everything_kept(folder)

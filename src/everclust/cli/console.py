@@ -25,7 +25,8 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 EXIT_CODES = """
 **Exit codes**: 0 done · 1 an error in the data, the model or the checkpoint · 2 wrong usage ·
 3 an optional package is missing · 4 a file cannot be written · 5 a message system does not answer, or
-refuses the password · 130 and 143 stopped by Ctrl-C and by SIGTERM; everything learnt so far is saved.
+refuses the password · 129, 130 and 143 stopped by SIGHUP, by Ctrl-C and by SIGTERM; everything learnt so
+far is saved.
 """
 
 
@@ -55,6 +56,10 @@ class Screen:
             sys.stderr.write(json.dumps(record) + "\n")
         else:
             self.err.print(sentence, style=style, markup=False)
+
+    def announce(self, record: dict[str, Any], sentence: str) -> None:
+        """Print what users need at once, on standard error if standard output holds predictions."""
+        typer.echo(json.dumps(record) if self.as_json else sentence, err=self.stdout_taken)
 
     def result(self, record: dict[str, Any], sentence: str) -> None:
         """Print a result. If standard output holds predictions, it goes to a terminal on standard error."""
@@ -114,7 +119,10 @@ def stoppable() -> Iterator[Callable[[], int]]:
         got.append(number)
         signal.signal(number, signal.SIG_DFL)
 
-    before = {number: signal.signal(number, handle) for number in (signal.SIGTERM, signal.SIGINT)}
+    numbers = [signal.SIGTERM, signal.SIGINT]
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # as under nohup
+        numbers.append(signal.SIGHUP)
+    before = {number: signal.signal(number, handle) for number in numbers}
     try:
         yield lambda: got[0] if got else 0
     finally:

@@ -6,6 +6,7 @@ import time
 import webbrowser
 from typing import TYPE_CHECKING
 
+from ..stream.locks import only_writer
 from . import options as options
 from .console import Screen, exit_if_stopped, exit_on_error, stoppable
 from .option_groups import expand_groups
@@ -22,26 +23,31 @@ def live(
     *,
     model: options.OptionalModel = None,
     model_options: options.ModelOptions,
+    id: options.Id = None,
     column_options: options.ColumnOptions,
     follow: options.Follow = False,
     limit: options.Limit = None,
     checkpoint_options: options.CheckpointOptions,
+    results: options.Results,
     page_options: options.PageOptions,
     json: options.Json = False,
 ) -> None:
     """Learn a stream and show the model on a page in the browser, which can pause and step."""
-    screen = Screen(json)
-    with exit_on_error(screen):
+    screen = Screen(json, results.use_stdout)
+    with exit_on_error(screen), only_writer(model):
         from ..stream.resume import resume
-        from .setup import checkpointed, job_of, load_model_if_exists, new_model, refuse_to_forget
+        from . import setup
 
-        known = load_model_if_exists(model)
-        start = known or new_model(model_options)
-        job = job_of(start, source, column_options, options.RangeOptions(follow, limit))
+        known = setup.load_model_if_exists(model)
+        start, ranges = known or setup.new_model(model_options), options.RangeOptions(follow, limit)
+        job = setup.job_of(start, source, column_options, ranges, id, warn=screen.warn)
         job.model_path = model
-        with checkpointed(job, checkpoint_options, screen):
+        setup.add_results(job, results, screen)
+        with setup.checkpointed(job, checkpoint_options, screen):
             if resume(job) is not None:
-                refuse_to_forget(job, known)
+                setup.refuse_to_forget(job, known)
+            if known is not None:
+                setup.keep_old_events(job, screen)
             with _page(job, page_options) as page:
                 _announce(page, screen, page_options.open_page)
                 _learn(job, page.control, screen, page_options.stay)
@@ -57,13 +63,14 @@ def _page(job: Run, page_options: options.PageOptions) -> LivePage:
     watcher = Watcher(job.model, lambda: job.columns.features)
     throttle = Throttle(page_options.speed, None if at_once else watcher.first_viewer)
     job.source = ThrottledSource(job.source, throttle)
-    return LivePage(Control(watcher, throttle), job.url, page_options.host, page_options.port)
+    shown = page_options.host, page_options.port, page_options.view_only
+    return LivePage(Control(watcher, throttle), job.url, *shown)
 
 
 def _announce(page: LivePage, screen: Screen, open_page: bool) -> None:
     throttle = page.control.throttle
     begins = " Learning begins when it is opened." if throttle is not None and throttle.waiting else ""
-    screen.result({"url": page.url}, f"The page is at {page.url}.{begins} Ctrl-C ends it.")
+    screen.announce({"url": page.shown}, f"The page is at {page.shown}.{begins} Ctrl-C ends it.")
     if open_page:
         webbrowser.open(page.url)
 

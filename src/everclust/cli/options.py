@@ -176,11 +176,19 @@ class PageOptions:
         True
     )
     host: Annotated[
-        str, _page("--host", help="Address to listen on; others than this machine need a token.")
+        str,
+        _page("--host", help="Address to listen on; if not of this machine, with a token (EVERCLUST_TOKEN)."),
     ] = "127.0.0.1"
     port: Annotated[
         int, _page("--port", min=0, max=65535, help="Port to listen on; a free one by default.")
     ] = 0
+    view_only: Annotated[
+        bool | None,
+        _page(
+            "--view-only/--controls",
+            help="Viewers cannot, or can, pause and step; only those on this machine can by default.",
+        ),
+    ] = None
     open_page: Annotated[bool, _page("--open", help="Open the page in the browser.")] = False
 
 

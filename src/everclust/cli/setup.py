@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +20,9 @@ from ..stream.blocks import Block, blocks
 from ..stream.checkpoint import Checkpoints
 from ..stream.columns import Columns
 from ..stream.job import Run, Summary, close
+from ..stream.prompt import PromptSource
 from ..stream.run import run
-from ..stream.sinks.events import open_event_sink
+from ..stream.sinks.events import EventFile, length_until, open_event_sink
 from ..stream.sinks.rows import open_sink
 from ..stream.sources import open_source
 from ..stream.urls import without_password
@@ -77,11 +80,18 @@ def job_of(
     column_options: ColumnOptions,
     range_options: RangeOptions,
     id: str | None = None,
+    *,
+    warn: Callable[[str], None],
 ) -> Run:
     """A run of a model over a source."""
     columns = columns_for(model, column_options, id)
     source = open_source(
-        url, columns, format=column_options.format, header=column_options.header, follow=range_options.follow
+        url,
+        columns,
+        format=column_options.format,
+        header=column_options.header,
+        follow=range_options.follow,
+        warn=warn,
     )
     return Run(
         model,
@@ -111,14 +121,20 @@ def first_rows(
     return np.concatenate(parts)[:n_rows]
 
 
-def add_results(job: Run, results: Results) -> None:
+def add_results(job: Run, results: Results, screen: Screen) -> None:
     """Open the files, streams and webhooks that a run writes predictions and events to."""
     if results.novel and results.predictions is None:
         raise typer.BadParameter("--novel adds a column to --predictions, but there are no --predictions.")
     if results.predictions is not None:
         job.novel = results.novel
         job.answers, job.block = open_sink(results.predictions, heads_of(job)), results.block
-    job.event_sinks = [open_event_sink(url) for url in results.events]
+    more = {} if job.model_path is None else {"queue": partial(queue_beside, job.model_path)}
+    job.event_sinks = [open_event_sink(url, warn=screen.warn, **more) for url in results.events]
+
+
+def queue_beside(model: Path, mark: str) -> Path:
+    """The file beside a model that keeps events until a webhook accepts them."""
+    return model.with_name(f"{model.name}.{mark}.queue")
 
 
 def use_jobs(job: Run, jobs: int | None) -> None:
@@ -152,6 +168,8 @@ def checkpointed(job: Run, checkpoint_options: CheckpointOptions, screen: Screen
     job.every = checkpoint_options.rows_or_seconds()
     if job.answers is None and isinstance(job.every, int):
         job.block = min(job.block, job.every)
+    if job.answers is not None and isinstance(job.every, float):
+        job.source = PromptSource(job.source, job.every)
     try:
         if checkpoint_options.checkpoint is not None:
             job.checkpoints = Checkpoints(checkpoint_options.checkpoint, screen.warn)
@@ -167,6 +185,31 @@ def refuse_to_replace(path: Path, force: bool) -> None:
         raise StreamError(
             f"{path} exists already; continue it with everclust update, or replace it with --force."
         )
+
+
+def refuse_to_replace_another(job: Run, force: bool) -> None:
+    """Raise an error if a resumed run would replace a model that is not from its checkpoints."""
+    path, checkpoints = job.model_path, job.checkpoints
+    if path is None or checkpoints is None or force or not path.exists() or checkpoints.holds(path):
+        return
+    raise StreamError(
+        f"{path} is not the model of the checkpoints in {checkpoints.folder}, so something else was learnt "
+        "in between; choose another model or another checkpoint folder, or replace the model with --force."
+    )
+
+
+def keep_old_events(job: Run, screen: Screen) -> None:
+    """Let a run that continues a model add its events to those in the file; later ones are removed."""
+    for sink in job.event_sinks:
+        key = f"events {sink.name}"
+        if key in job.marks or not isinstance(sink, EventFile) or not os.path.isfile(sink.name):
+            continue
+        job.marks[key], n_after = length_until(sink.name, job.n_seen)
+        if n_after:
+            screen.warn(
+                f"{sink.name} held {counted(n_after, 'event')} after sample {job.n_seen:,}, the last one "
+                "that the model has learnt; they were removed."
+            )
 
 
 def refuse_to_forget(job: Run, known: IncrementalClusterer | None) -> None:

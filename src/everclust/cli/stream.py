@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..stream.locks import only_writer
 from . import options as options
 from .console import Screen, exit_on_error, lines
 from .option_groups import expand_groups
@@ -29,7 +30,7 @@ def fit(
 ) -> None:
     """Learn a new model from a stream."""
     screen = Screen(json, results.use_stdout)
-    with exit_on_error(screen):
+    with exit_on_error(screen), only_writer(model):
         from ..stream.resume import resume
         from .dominance import Dominance
         from .setup import (
@@ -38,18 +39,21 @@ def fit(
             job_of,
             new_model,
             refuse_to_replace,
+            refuse_to_replace_another,
             run_and_print,
             use_jobs,
         )
 
-        job = job_of(new_model(model_options), source, column_options, range_options, id)
+        job = job_of(new_model(model_options), source, column_options, range_options, id, warn=screen.warn)
         job.model_path = model
-        add_results(job, results)
+        add_results(job, results, screen)
         use_jobs(job, jobs)
         with checkpointed(job, checkpoint_options, screen):
             is_new = resume(job) is None
             if is_new:
                 refuse_to_replace(model, force)
+            else:
+                refuse_to_replace_another(job, force)
             is_plain = job.model._metric == "euclidean"
             run_and_print(job, screen, Dominance(screen.warn) if is_new and is_plain else None)
 
@@ -69,12 +73,13 @@ def update(
 ) -> None:
     """Continue learning with a model; columns are matched by name."""
     screen = Screen(json, results.use_stdout)
-    with exit_on_error(screen):
+    with exit_on_error(screen), only_writer(model):
         from ..stream.resume import resume
         from .setup import (
             add_results,
             checkpointed,
             job_of,
+            keep_old_events,
             load_model,
             refuse_to_forget,
             run_and_print,
@@ -82,13 +87,14 @@ def update(
         )
 
         known = load_model(model)
-        job = job_of(known, source, column_options, range_options, id)
+        job = job_of(known, source, column_options, range_options, id, warn=screen.warn)
         job.model_path = model
-        add_results(job, results)
+        add_results(job, results, screen)
         use_jobs(job, jobs)
         with checkpointed(job, checkpoint_options, screen):
             if resume(job) is not None:
                 refuse_to_forget(job, known)
+            keep_old_events(job, screen)
             run_and_print(job, screen)
 
 
@@ -105,14 +111,16 @@ def watch(
 ) -> None:
     """Learn a stream and print events of clusters as they happen."""
     screen = Screen(json, stdout_taken=True)
-    with exit_on_error(screen):
+    with exit_on_error(screen), only_writer(model):
         from ..stream.resume import resume
         from ..stream.sinks.events import open_event_sink
         from . import setup
         from .progress import EventPrinter
 
         known = setup.load_model_if_exists(model)
-        job = setup.job_of(known or setup.new_model(model_options), source, column_options, range_options)
+        job = setup.job_of(
+            known or setup.new_model(model_options), source, column_options, range_options, warn=screen.warn
+        )
         job.model_path = model
         job.event_sinks = [open_event_sink("-") if json else EventPrinter()]
         with setup.checkpointed(job, checkpoint_options, screen):
@@ -142,7 +150,7 @@ def predict(
         from ..stream.sinks.rows import open_sink
         from .setup import checkpointed, heads_of, job_of, load_model, run_and_print
 
-        job = job_of(load_model(model), source, column_options, range_options, id)
+        job = job_of(load_model(model), source, column_options, range_options, id, warn=screen.warn)
         job.learns, job.similarity, job.novel = False, similarity, novel
         job.answers = open_sink(out, heads_of(job), "jsonl" if json and out == "-" else None)
         with checkpointed(job, checkpoint_options, screen):
@@ -166,7 +174,7 @@ def score(
         from .setup import job_of, load_model, run_and_print
 
         known = load_model(model)
-        job = job_of(known, source, column_options, range_options)
+        job = job_of(known, source, column_options, range_options, warn=screen.warn)
         job.learns = False
         scores = ScoreAccumulator()
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
 from ..estimators.incremental import IncrementalClusterer
+from .access import is_local
 from .control import Control
-from .server import PageServer, new_token
+from .server import TOKEN_VARIABLE, PageServer, token_for
 from .watcher import Watcher
 
 NOTEBOOK_HEIGHT = 720  # pixels
@@ -21,14 +23,21 @@ class LivePage:
     ----------
     url : str
         URL of the page, with the token if it needs one.
+    shown : str
+        The same without a token of your own, from the environment, which no log should hold.
     """
 
-    def __init__(self, control: Control, title: str, host: str, port: int) -> None:
-        token = new_token(host)
+    def __init__(
+        self, control: Control, title: str, host: str, port: int, view_only: bool | None = None
+    ) -> None:
+        token = token_for(host)
         self.control = control
-        self.server = PageServer(control, title, host, port, token)
+        view_only = not is_local(host) if view_only is None else view_only
+        self.server = PageServer(control, title, (host, port), token, view_only)
         name = "127.0.0.1" if host in ("", "0.0.0.0") else f"[{host}]" if ":" in host else host
-        self.url = f"http://{name}:{self.server.port}/" + (f"?token={token}" if token else "")
+        address = f"http://{name}:{self.server.port}/"
+        self.url = address + (f"?token={token}" if token else "")
+        self.shown = address if os.environ.get(TOKEN_VARIABLE) else self.url
         control.watcher.start()
         self.server.serve_in_thread()
 
@@ -40,7 +49,7 @@ class LivePage:
         return f'<iframe src="{self.url}" width="100%" height="{NOTEBOOK_HEIGHT}" style="border:0"></iframe>'
 
     def __repr__(self) -> str:
-        return f"<LivePage at {self.url}>"
+        return f"<LivePage at {self.shown}>"
 
     def __enter__(self) -> Self:
         return self
@@ -51,7 +60,9 @@ class LivePage:
         self.stop()
 
 
-def live(model: IncrementalClusterer, *, host: str = "127.0.0.1", port: int = 0) -> LivePage:
+def live(
+    model: IncrementalClusterer, *, host: str = "127.0.0.1", port: int = 0, view_only: bool | None = None
+) -> LivePage:
     """Show a model in the browser while it learns.
 
     The page copies the model between two batches; the model does not wait for viewers. Feed the model
@@ -64,9 +75,11 @@ def live(model: IncrementalClusterer, *, host: str = "127.0.0.1", port: int = 0)
         A fitted model or a new one.
     host : str, default="127.0.0.1"
         Address to listen on. With any other than this machine's own, the page asks for a token, which is
-        part of its `url`.
+        part of its `url`. The environment variable EVERCLUST_TOKEN sets one that stays the same.
     port : int, default=0
         Port to listen on; 0 takes a free one.
+    view_only : bool, optional
+        Whether viewers can only look. By default they can pause the view only on this machine's own address.
 
     Returns
     -------
@@ -83,8 +96,14 @@ def live(model: IncrementalClusterer, *, host: str = "127.0.0.1", port: int = 0)
     >>> page.stop()
     """
 
+    if not isinstance(model, IncrementalClusterer):
+        raise TypeError(
+            f"everclust.live shows an EverClust or IDAT model, but it got {type(model).__name__}; of a "
+            "pipeline, give the last step."
+        )
+
     def names() -> Sequence[str] | None:
         found = getattr(model, "feature_names_in_", None)
         return None if found is None else [str(name) for name in found]
 
-    return LivePage(Control(Watcher(model, names)), type(model).__name__, host, port)
+    return LivePage(Control(Watcher(model, names)), type(model).__name__, host, port, view_only)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import secrets
 import socket
 import sys
@@ -26,9 +28,10 @@ CONTENT_TYPES = {
     ".js": "text/javascript",
     ".svg": "image/svg+xml",
 }
-HEARTBEAT_SECONDS = 1.0  # after which an idle stream of frames sends a comment
+HEARTBEAT_SECONDS = 1.0  # after which an idle stream of frames says that the server is alive
 SEND_TIMEOUT = 10.0  # seconds after which a viewer that reads nothing is disconnected
 MAX_VIEWERS = 24
+TOKEN_VARIABLE = "EVERCLUST_TOKEN"
 SECURITY_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src 'self'; base-uri 'none'; form-action 'none'; "
@@ -46,8 +49,11 @@ class PageServer(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
 
-    def __init__(self, control: Control, title: str, host: str, port: int, token: str | None) -> None:
-        self.control, self.title, self.token = control, title, token
+    def __init__(
+        self, control: Control, title: str, address: tuple[str, int], token: str | None, view_only: bool
+    ) -> None:
+        self.control, self.title, self.token, self.view_only = control, title, token, view_only
+        host, port = address
         self.instance = secrets.token_hex(8)
         self.static = _static_files()
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -87,9 +93,17 @@ class PageServer(ThreadingHTTPServer):
         self.server_close()
 
 
-def new_token(host: str) -> str | None:
-    """A random token, or None if only this machine can reach the page."""
-    return None if is_local(host) else secrets.token_urlsafe(16)
+def token_for(host: str) -> str | None:
+    """The token of EVERCLUST_TOKEN, or a random one; None without either, if only this machine is served."""
+    given = os.environ.get(TOKEN_VARIABLE)
+    if not given:
+        return None if is_local(host) else secrets.token_urlsafe(16)
+    if not re.fullmatch(r"[\w-]{16,}", given, re.ASCII):
+        raise ValueError(
+            f"{TOKEN_VARIABLE} holds {len(given)} characters, but a token needs 16 or more, all of them "
+            "letters, digits, - or _; choose another one."
+        )
+    return given
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -123,6 +137,9 @@ class Handler(BaseHTTPRequestHandler):
         """Run the command of a button."""
         path, query = self._split_path()
         if not self._is_allowed(query.get("token"), same_origin_only=True):
+            return
+        if self.server.view_only:
+            self._refuse(HTTPStatus.FORBIDDEN, "This page is view-only: its viewers cannot pause or step.")
             return
         try:
             known = _execute(self.server.control, path, query)
@@ -196,12 +213,13 @@ class Handler(BaseHTTPRequestHandler):
             "instance": server.instance,
             "title": server.title,
             "controls_stream": server.control.throttle is not None,
+            "view_only": server.view_only,
         }
         self.wfile.write(as_message("hello", {**hello, "palette": palette()}))
         while not watcher.stopped:
             n_notices = watcher.n_notices
             frame = viewer.frame(server.control.state())
-            self.wfile.write(as_message("frame", frame) if frame else b": still here\n\n")
+            self.wfile.write(as_message(*("frame", frame) if frame else ("alive", {})))
             watcher.wait(viewer.version, n_notices, HEARTBEAT_SECONDS)
         self.wfile.write(as_message("stopped", {}))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Mapping
 from reprlib import repr as shortened
 from typing import Any, NamedTuple
@@ -27,8 +28,10 @@ from .waiting import Waiting
 FORMAT = 2
 MOST_SAMPLES = 2**53  # more than any model has learnt: sums of larger counts could overflow
 COUNTS = ("n_seen", "since_recalibration", "interval", "next_cluster", "next_community", "n_born")
+IDS = ("next_cluster", "next_community")
 COLUMN = {name: place for place, name in enumerate(("id", "size", *Community._fields[2:]))}  # of a list
 FRACTIONS = ("vigilance", "cluster_ratio")
+UNPRINTABLE = ("Cc", "Cs")  # control characters, which a terminal obeys, and halves of pairs
 DTYPES = ("<f8", "<i8", "|b1")
 
 
@@ -89,6 +92,18 @@ def check_names(names: Any, n_features: int) -> None:
         raise ValueError("feature names are not a list of strings")
     if len(names) != n_features:
         raise ValueError(f"{len(names)} feature names, but {n_features} features")
+    check_distinct(names)
+
+
+def check_distinct(names: Iterable[str]) -> None:
+    """Names of features are different, because rows are matched by them, and hold no control characters."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise ValueError(f"the feature name {shortened(name)} is there twice; rename one of them")
+        if any(unicodedata.category(character) in UNPRINTABLE for character in name):
+            raise ValueError(f"a control character in the feature name {ascii(name)[:60]}; rename it")
+        seen.add(name)
 
 
 def checked_state(scalars: Mapping[str, Any], arrays: Arrays, clusters: str) -> State:
@@ -114,6 +129,8 @@ def _check_scalars(scalars: Mapping[str, Any]) -> None:
         wrong.append("provisional")
     if not wrong and scalars["since_recalibration"] > scalars["n_seen"]:
         wrong.append("since_recalibration")
+    if not wrong:  # a sample issues at most one id for each node, and so leads from a legal number to one
+        wrong += [name for name in IDS if scalars[name] > (scalars["n_seen"] + 1) ** 2]
     if wrong:
         raise ValueError(f"invalid scalar {_listed(wrong)}")
 

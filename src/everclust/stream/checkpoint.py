@@ -15,6 +15,7 @@ from ..atomic import write_atomically
 from ..estimators.algorithms import load
 from ..estimators.incremental import IncrementalClusterer
 from .batch import StreamError, UnwritableError
+from .locks import try_lock
 
 N_KEPT = 3
 FORMAT = 1
@@ -60,17 +61,11 @@ class Checkpoints:
             shutil.rmtree(part, ignore_errors=True)
 
     def _take_lock(self) -> None:
-        try:
-            import fcntl
-        except ImportError:  # not on Windows
-            return
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        if not try_lock(self._lock):
             self._lock.close()
             raise StreamError(
                 f"Another run is writing its checkpoints to {self.folder}; choose another folder, or stop it."
-            ) from None
+            )
 
     def close(self) -> None:
         """Release the lock."""
@@ -106,7 +101,7 @@ class Checkpoints:
         try:
             part.mkdir()
             model.save(part / MODEL)
-            write_atomically(part / POSITION, [_pack(record)])
+            write_atomically(part / POSITION, [_pack({**record, "model": _digest(part / MODEL)})])
             _sync(part)
             os.rename(part, target)
             _sync(self.folder)
@@ -120,6 +115,11 @@ class Checkpoints:
             ) from None
         self._drop_old()
         return target / MODEL
+
+    def holds(self, model: Path) -> bool:
+        """Whether a file is the model of one of the checkpoints, broken ones included."""
+        digest = _digest(model)
+        return any(digest in _digests(folder) for folder in self._folders())
 
     def _drop_old(self) -> None:
         for folder in self._folders()[:-N_KEPT]:
@@ -155,6 +155,18 @@ def _read(path: Path) -> dict[str, Any]:
     if record["format"] != FORMAT:
         raise ValueError(f"unknown format {record['format']}, expected {FORMAT}")
     return record
+
+
+def _digest(model: Path) -> str:
+    return hashlib.sha256(model.read_bytes()).hexdigest()
+
+
+def _digests(folder: Path) -> Iterator[str]:
+    """The digest of the model, as its position says and as it is: one of both files may be broken."""
+    with suppress(OSError, ValueError, KeyError):
+        yield _read(folder / POSITION)["model"]
+    with suppress(OSError):
+        yield _digest(folder / MODEL)
 
 
 def _sync(folder: Path) -> None:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..optional import require
 from .batch import StreamError, UnreachableError
+from .sources.reconnect import RefusedError, wait_for_server
 from .urls import Address, address_of
 
-TIMEOUT = 10.0  # seconds
+TIMEOUT = 3.0  # seconds without a byte, after which a signal is noticed
 
 
-def connect(url: str, options: tuple[str, ...] = ()) -> tuple[Any, Address]:
+def connect(
+    url: str, options: tuple[str, ...] = (), warn: Callable[[str], None] = lambda sentence: None
+) -> tuple[Any, Address]:
     """(client, address) of `redis://user:password@host:port/stream?db=0`.
 
-    The client retries no command: a retried read would skip entries delivered to a broken connection.
+    A server that does not answer is waited for. The client retries no command: a retried read would skip
+    entries delivered to a broken connection.
     """
     redis = require("redis", extra="redis", purpose="redis://")
     from redis.backoff import NoBackoff
@@ -37,10 +42,19 @@ def connect(url: str, options: tuple[str, ...] = ()) -> tuple[Any, Address]:
         retry=Retry(NoBackoff(), 0),
     )
     try:
-        client.ping()
-    except redis.RedisError as error:
+        wait_for_server(lambda: _ping(client, address.shown), warn)
+    except BaseException:
         client.close()
-        refused = isinstance(error, (redis.AuthenticationError, redis.ResponseError))
-        how = "refuses the connection" if refused else "does not answer"
-        raise UnreachableError(f"{address.shown} {how}: {str(error).rstrip('.')}.") from None
+        raise
     return client, address
+
+
+def _ping(client: Any, shown: str) -> None:
+    import redis
+
+    try:
+        client.ping()
+    except (redis.AuthenticationError, redis.ResponseError) as error:
+        raise RefusedError(f"{shown} refuses the connection: {str(error).rstrip('.')}.") from None
+    except redis.RedisError as error:
+        raise UnreachableError(f"{shown} does not answer: {str(error).rstrip('.')}.") from None

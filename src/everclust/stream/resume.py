@@ -33,7 +33,10 @@ def _write(job: Run) -> None:
         saved = job.checkpoints.write(job.model, record)
         if model_path is not None:
             write_file(model_path, saved.read_bytes())
-    elif model_path is not None:
+        return
+    for sink in sinks_of(job).values():
+        sink.mark()  # what is acknowledged next must be on the disk
+    if model_path is not None:
         with writing(model_path):
             job.model.save(model_path)
 

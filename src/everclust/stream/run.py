@@ -48,7 +48,9 @@ def _process_stream(job: Run) -> str:
         ended = clock.ended(block)
         if ended is not None:
             return ended
-        if (job.checkpoints is not None and clock.is_due()) or job.source.wants_checkpoint:
+        # An endless source is acknowledged without checkpoints, too, or it would hold all rows for ever.
+        keeps = job.checkpoints is not None or job.source.endless
+        if (keeps and clock.is_due()) or job.source.wants_checkpoint:
             save_and_acknowledge(job)
             clock.reset()
     return "end"
@@ -112,7 +114,7 @@ def _write_events(job: Run, since: int) -> None:
 
 def _finish(job: Run) -> None:
     save_and_acknowledge(job)
-    for sink in sinks_of(job).values():
+    for sink in reversed(sinks_of(job).values()):  # predictions before webhooks, which may not answer
         sink.finish()
     if job.checkpoints is None:  # the server alone remembers, so a failure is an error
         job.source.acknowledge(job.position)

@@ -12,8 +12,10 @@ function unpack(text, Kind) {
   return new Kind(bytes.buffer);
 }
 
+const SILENCE = 4000; // milliseconds without a word, of which the server sends one every second
+
 export class Frames {
-  // handlers: { hello, frame, lost, stopped }
+  // handlers: { hello, frame, lost, silent, back, stopped }
   constructor(handlers) {
     this.handlers = handlers;
     this.axes = "";
@@ -23,10 +25,13 @@ export class Frames {
   open() {
     this.close();
     const source = new EventSource("frames" + this.axes);
-    source.addEventListener("hello", (e) => this.handlers.hello(JSON.parse(e.data)));
-    source.addEventListener("frame", (e) => this.handlers.frame(unpacked(JSON.parse(e.data))));
-    source.addEventListener("stopped", () => this.handlers.stopped());
+    const on = (kind, handle) => source.addEventListener(kind, (e) => (this.#hear(), handle(e.data)));
+    on("hello", (data) => this.handlers.hello(JSON.parse(data)));
+    on("frame", (data) => this.handlers.frame(unpacked(JSON.parse(data))));
+    on("alive", () => {});
+    on("stopped", () => (this.#deaf(), this.handlers.stopped()));
     source.onerror = () => {
+      this.#deaf();
       this.handlers.lost();
       // A refused request ends an EventSource for good: open another one.
       if (source.readyState === EventSource.CLOSED && this.source === source) {
@@ -37,8 +42,24 @@ export class Frames {
   }
 
   close() {
+    this.#deaf();
     this.source?.close();
     this.source = null;
+  }
+
+  // A server that hangs keeps the connection open, so that only its silence shows it.
+  #hear() {
+    if (this.isSilent) this.handlers.back();
+    this.#deaf();
+    this.timer = setTimeout(() => {
+      this.isSilent = true;
+      this.handlers.silent();
+    }, SILENCE);
+  }
+
+  #deaf() {
+    clearTimeout(this.timer);
+    this.isSilent = false;
   }
 
   setAxes(x, y) {

@@ -13,7 +13,7 @@ const REACH = 14; // pixels within which the pointer finds a node
 const by = (id) => document.getElementById(id);
 const STATUS_TEXT = {
   connecting: "connecting", learning: "learning", paused: "paused", ended: "the stream has ended",
-  waiting: "about to begin", lost: "no connection, trying again", stopped: "the server has stopped",
+  waiting: "about to begin", lost: "no connection, trying again", silent: "the server does not answer", stopped: "the server has stopped",
 };
 
 const scene = new Scene();
@@ -23,7 +23,7 @@ const table = new ClusterTable(by("table"), toggle);
 const log = new EventLog(by("log"), by("counts"), choose);
 const details = new Details(by("details"), () => choose(null));
 const hint = new Hint(by("hint"), by("stage"));
-const known = { instance: null, n: 0, interval: 1, table: [0, []], status: "connecting", controlsStream: false, features: "" };
+const known = { instance: null, n: 0, interval: 1, table: [0, []], status: "connecting", told: "connecting", controlsStream: false, features: "" };
 
 const frames = new Frames({
   hello(hello) {
@@ -32,6 +32,8 @@ const frames = new Frames({
     setPalette(hello.palette);
     by("title").textContent = by("title").title = hello.title;
     document.title = `${hello.title} · everclust`;
+    by("learning").hidden = hello.view_only;
+    known.viewOnly = hello.view_only;
     by("speed-choice").hidden = !hello.controls_stream;
     by("pause").title = hello.controls_stream ? "Pause or go on (space)" : "Pause the view or go on; the model learns all the while (space)";
     by("step").title = hello.controls_stream ? "One sample further (.), or a hundred with Shift" : "Look once more (.)";
@@ -39,6 +41,8 @@ const frames = new Frames({
   },
   frame: update,
   lost: () => known.status === "stopped" || status("lost"),
+  silent: () => status("silent"),
+  back: () => status(known.told),
   stopped: () => status("stopped"),
 });
 let fresh = true; // the next frame is the first of a connection
@@ -50,7 +54,7 @@ function update(frame) {
     log.clear();
     if (!fresh) scene.clear();
   }
-  if ("status" in frame) status(frame.status);
+  if ("status" in frame) status((known.told = frame.status));
   if ("speed" in frame) showSpeed(frame.speed);
   if ("features" in frame) showFeatures(frame.features);
   if ("axes" in frame) topology.axes = frame.axes;
@@ -79,7 +83,7 @@ function status(name) {
   by("status").dataset.status = name;
   by("status").lastElementChild.textContent = STATUS_TEXT[name];
   const isUp = name === "learning" || name === "paused" || name === "waiting";
-  by("pause").disabled = by("step").disabled = !isUp;
+  by("pause").disabled = by("step").disabled = !isUp || known.viewOnly;
   by("pause").textContent = name === "paused" ? "Go on" : "Pause";
 }
 
@@ -128,7 +132,7 @@ async function send(command) {
   const answer = await fetch(command, { method: "POST" }).catch(() => null);
   if (answer?.ok) {
     const state = await answer.json();
-    status(state.status);
+    status((known.told = state.status));
     showSpeed(state.speed);
   }
 }
@@ -168,7 +172,7 @@ document.onkeydown = (event) => {
   if (event.key === "Escape") return choose(null);
   if (event.target.closest("select, button, tr") || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === " ") by("pause").click();
-  else if (event.key === "." || event.key === ">") send(`step?rows=${event.shiftKey ? 100 : 1}`);
+  else if ((event.key === "." || event.key === ">") && !known.viewOnly) send(`step?rows=${event.shiftKey ? 100 : 1}`);
   else return;
   event.preventDefault();
 };

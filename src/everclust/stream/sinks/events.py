@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
 from ...model.events import Event
+from ..batch import StreamError
 from .append_file import AppendFile
 from .webhook import Webhook
 
@@ -32,14 +36,27 @@ class EventSink(Protocol):
         """Close after an error."""
 
 
-def open_event_sink(url: str) -> EventSink:
-    """A file of JSON Lines, `-` for standard output, `redis://host:port/stream` or `https://…`."""
+def _temporary_queue(mark: str) -> Path:
+    return Path(tempfile.gettempdir()) / f"everclust-{os.getpid()}-{mark}.queue"
+
+
+def _ignore(sentence: str) -> None:
+    """No warning."""
+
+
+def open_event_sink(
+    url: str, queue: Callable[[str], Path] = _temporary_queue, warn: Callable[[str], None] = _ignore
+) -> EventSink:
+    """A file of JSON Lines, `-` for standard output, `redis://host:port/stream` or `https://…`.
+
+    A webhook keeps events in the file that `queue` names until they are sent, and warns of outages.
+    """
     if url.startswith(("redis://", "rediss://")):
         from .redis_events import RedisEvents
 
-        return RedisEvents(url)
+        return RedisEvents(url, warn)
     if url.startswith(("http://", "https://")):
-        return Webhook(url)
+        return Webhook(url, queue, warn)
     return EventFile(url)
 
 
@@ -50,6 +67,28 @@ def numbered(events: Sequence[Event]) -> list[dict[str, Any]]:
         same = bool(found) and found[-1]["sample"] == event.sample
         found.append({**event.to_dict(), "number": found[-1]["number"] + 1 if same else 0})
     return found
+
+
+def length_until(path: str, n_seen: int) -> tuple[int, int]:
+    """(bytes of the events up to sample `n_seen`, number of lines after them) of a file of events."""
+    with open(path, "rb") as file:
+        lines = file.readlines()
+    samples = [_sample_of(line) for line in lines]
+    if None in samples[:-1]:  # the last line may be incomplete: its run was killed
+        raise StreamError(
+            f"Line {samples.index(None) + 1} of {path} is no event, so no events are added to it; choose "
+            "another file."
+        )
+    n_kept = sum(sample is not None and sample <= n_seen for sample in samples)
+    return sum(map(len, lines[:n_kept])), len(lines) - n_kept
+
+
+def _sample_of(line: bytes) -> int | None:
+    try:
+        sample = json.loads(line)["sample"] if line.endswith(b"\n") else None
+    except (ValueError, TypeError, KeyError):
+        return None
+    return sample if isinstance(sample, int) else None
 
 
 class EventFile:

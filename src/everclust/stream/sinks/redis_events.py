@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..batch import UnreachableError
@@ -15,8 +15,8 @@ RETRIES = 7  # of adding an entry, over half a minute
 class RedisEvents:
     """Events as entries of a Redis stream. Sample and number form the id, so none is added twice."""
 
-    def __init__(self, url: str) -> None:
-        self.client, address = connect(url)
+    def __init__(self, url: str, warn: Callable[[str], None]) -> None:
+        self.client, address = connect(url, warn=warn)
         from redis.backoff import ExponentialBackoff
         from redis.retry import Retry
 

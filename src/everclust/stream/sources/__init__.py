@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..batch import Source, StreamError
@@ -18,6 +19,7 @@ def open_source(
     format: str | None = None,  # the name of the option
     header: bool | None = None,
     follow: bool = False,
+    warn: Callable[[str], None] = lambda sentence: None,
 ) -> Source:
     """Open a stream of rows: a file, a pattern of files, standard input or a message system.
 
@@ -36,6 +38,8 @@ def open_source(
         numbers only is refused, because it may be data.
     follow : bool, default=False
         Wait for more rows at the end of the file.
+    warn : callable, optional
+        Called with a sentence when a message system is waited for, or has lost rows.
 
     Returns
     -------
@@ -54,7 +58,7 @@ def open_source(
     columns = Columns() if columns is None else columns
     scheme, is_url, _ = url.partition("://")
     if is_url and scheme in SYSTEMS:
-        return _message_system(scheme, url, columns)
+        return _message_system(scheme, url, columns, warn)
     if is_url:
         raise StreamError(
             f"{without_password(url)} has the unknown scheme {scheme!r}; give a path or one of "
@@ -65,7 +69,7 @@ def open_source(
     return Files(url, columns, format=format, header=header, follow=follow)
 
 
-def _message_system(scheme: str, url: str, columns: Columns) -> Any:
+def _message_system(scheme: str, url: str, columns: Columns, warn: Callable[[str], None]) -> Any:
     """Import the module of a message system, which needs a package of its own."""
     if scheme == "kafka":
         from .kafka import KafkaTopic
@@ -74,11 +78,11 @@ def _message_system(scheme: str, url: str, columns: Columns) -> Any:
     if scheme.startswith("redis"):
         from .redis import RedisStream
 
-        return RedisStream(url, columns)
+        return RedisStream(url, columns, warn)
     if scheme == "nats":
         from .nats import JetStream
 
-        return JetStream(url, columns)
+        return JetStream(url, columns, warn)
     from .mqtt import MqttTopic
 
-    return MqttTopic(url, columns)
+    return MqttTopic(url, columns, warn)

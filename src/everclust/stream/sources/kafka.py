@@ -8,13 +8,13 @@ from contextlib import suppress
 from typing import Any
 
 from ...optional import require
-from ..batch import Batch, Position, StreamError, UnreachableError
+from ..batch import Batch, Position, StreamError, UnreachableError, empty_batch
 from ..columns import Columns
 from ..urls import Address, address_of
 from .messages import MAX_MESSAGES, WAIT, row_of, table_of
 from .reconnect import Outage
 
-TIMEOUT = 10.0  # seconds
+TIMEOUT = 3.0  # seconds, after which a signal is noticed
 
 
 class KafkaTopic:
@@ -62,7 +62,13 @@ class KafkaTopic:
 
     def batches(self, position: Position = None) -> Iterator[Batch]:
         """Messages after the offsets of a position, without end."""
-        offsets = self._assign(position)
+        while True:
+            try:
+                offsets = self._assign(position)
+                break
+            except UnreachableError as error:
+                self.outage.check(self.trouble or error)
+            yield empty_batch(position)
         while True:
             messages: list[Any] = [
                 message for message in self.consumer.consume(MAX_MESSAGES, WAIT) if self._is_good(message)
@@ -89,9 +95,7 @@ class KafkaTopic:
                     str(partition.partition): end for partition, end in zip(partitions, ends, strict=True)
                 }
         except kafka.KafkaException as error:
-            raise UnreachableError(
-                f"{self.url} does not answer: {self.trouble or error.args[0].str()}."
-            ) from None
+            raise UnreachableError(str(self.trouble or error.args[0].str())) from None
         for partition in partitions:
             partition.offset = offsets.get(str(partition.partition), kafka.OFFSET_BEGINNING)
         self.consumer.assign(partitions)

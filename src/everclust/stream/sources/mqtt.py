@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...optional import require
@@ -13,7 +13,7 @@ from ..batch import Batch, Position, StreamError, UnreachableError
 from ..columns import Columns
 from ..urls import address_of
 from .messages import MAX_MESSAGES, WAIT, row_of, table_of
-from .reconnect import Outage
+from .reconnect import Outage, wait_for_server
 
 QUIET_SECONDS = 0.5  # without a message, after which the broker may be waiting for acknowledgements
 SESSION_LOST = None  # queued in place of a message: the broker has no session of ours
@@ -28,7 +28,7 @@ class MqttTopic:
 
     named, endless = True, True
 
-    def __init__(self, url: str, columns: Columns) -> None:
+    def __init__(self, url: str, columns: Columns, warn: Callable[[str], None]) -> None:
         paho = require("paho.mqtt.client", extra="mqtt", purpose="mqtt://")
         is_secure = url.startswith("mqtts")
         address = address_of(url, 8883 if is_secure else 1883, "topic", ("client", "sequence"))
@@ -54,8 +54,11 @@ class MqttTopic:
             self.client.username_pw_set(address.user, address.password)
         if is_secure:
             self.client.tls_set()
+        wait_for_server(lambda: self._connect(*address.only_host()), warn)
+
+    def _connect(self, host: str, port: int) -> None:
         try:
-            self.client.connect(*address.only_host())
+            self.client.connect(host, port)
         except OSError as error:
             raise UnreachableError(f"{self.url} does not answer: {error.strerror or error}.") from None
 

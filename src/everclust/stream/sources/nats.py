@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -13,7 +13,7 @@ from ..batch import Batch, Position, StreamError, UnreachableError
 from ..columns import Columns
 from ..urls import address_of
 from .messages import MAX_MESSAGES, WAIT, row_of, table_of
-from .reconnect import Outage, with_reconnect
+from .reconnect import Outage, RefusedError, wait_for_server, with_reconnect
 
 TIMEOUT = 5.0  # seconds
 INACTIVE_SECONDS = 300.0  # after which the server may drop an idle consumer
@@ -28,7 +28,7 @@ class JetStream:
 
     named, endless, wants_checkpoint = True, True, False
 
-    def __init__(self, url: str, columns: Columns) -> None:
+    def __init__(self, url: str, columns: Columns, warn: Callable[[str], None]) -> None:
         require("nats", extra="nats", purpose="nats://")
         self.address = address_of(url, 4222, "stream", ("subject", "from"))
         self.columns, self.url, self.stream = columns, self.address.shown, self.address.name
@@ -39,8 +39,8 @@ class JetStream:
         )  # its warnings would go to standard error
         self.trouble: Exception | None = None
         try:
-            self.client = self._connect()
-        except UnreachableError:
+            self.client = wait_for_server(self._connect, warn)
+        except BaseException:
             self.loop.close()
             raise
 
@@ -53,8 +53,9 @@ class JetStream:
         except (OSError, Error) as error:  # TimeoutError is an OSError
             vague = isinstance(error, (NoServersError, TimeoutError))
             reason = str((vague and self.trouble) or error).rstrip(".") or "it took too long"
-            how = "refuses the connection" if "uthorization" in reason else "does not answer"
-            raise UnreachableError(f"{self.url} {how}: {reason}.") from None
+            if "uthorization" in reason:
+                raise RefusedError(f"{self.url} refuses the connection: {reason}.") from None
+            raise UnreachableError(f"{self.url} does not answer: {reason}.") from None
 
     async def _open_client(self) -> Any:
         """A client that tries to connect once; `with_reconnect` tries again."""

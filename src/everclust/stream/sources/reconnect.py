@@ -4,11 +4,36 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 from ..batch import Batch, Position, UnreachableError, empty_batch
 
 MAX_OUTAGE = 60.0  # seconds
 PAUSE = 0.2  # seconds between two attempts
+
+Client = TypeVar("Client")
+
+
+class RefusedError(UnreachableError):
+    """A message system answers, but refuses the connection: to wait for it is of no use."""
+
+
+def wait_for_server(connect: Callable[[], Client], warn: Callable[[str], None]) -> Client:
+    """Connect to a server; one that does not answer is waited for, up to MAX_OUTAGE seconds."""
+    started, has_warned = time.monotonic(), False
+    while True:
+        try:
+            return connect()
+        except RefusedError:
+            raise
+        except UnreachableError as error:
+            is_untrusted = "CERTIFICATE_VERIFY_FAILED" in str(error)  # which time does not change
+            if is_untrusted or time.monotonic() - started >= MAX_OUTAGE:
+                raise
+            if not has_warned:
+                warn(f"{str(error).rstrip('.')}; it is waited for, up to {MAX_OUTAGE:.0f} seconds.")
+                has_warned = True
+            time.sleep(PAUSE)
 
 
 class Outage:

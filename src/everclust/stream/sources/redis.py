@@ -2,36 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import chain
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
+from ...text import counted
 from ..batch import Batch, Position, StreamError, UnreachableError
 from ..columns import Columns
 from ..redis_connection import connect
 from .messages import MAX_MESSAGES, WAIT, row_of, table_of
 from .reconnect import Outage, with_reconnect
 
+REPORT_SECONDS = 60.0  # between two reports of lost entries
 JSON_FIELDS = (b"data", b"json")  # a single field with such a name holds all columns as JSON
 
 
 class RedisStream:
     """`redis://host:port/stream?group=everclust&consumer=everclust&from=earliest|latest`.
 
-    A position is the id of the last entry. A resumed run reads the stream itself from there, whatever the
-    group counts as delivered. Use one group per model.
+    A position is the id of the last entry and the number of entries up to it that were read or gone before.
+    A resumed run reads the stream itself from there, whatever the group counts as delivered. Use one group
+    per model. Entries that were deleted before they could be read (XTRIM, MAXLEN) are counted and reported.
     """
 
     named, endless, wants_checkpoint = True, True, False
 
-    def __init__(self, url: str, columns: Columns) -> None:
-        self.client, address = connect(url, ("group", "consumer", "from"))
+    def __init__(self, url: str, columns: Columns, warn: Callable[[str], None]) -> None:
+        self.client, address = connect(url, ("group", "consumer", "from"), warn)
         self.columns, self.url, self.stream = columns, address.shown, address.name
         self.group = address.options.get("group", "everclust")
         self.consumer = address.options.get("consumer", "everclust")
         self.first = "$" if address.from_latest else "0"
         self.open: list[str] = []  # delivered, but not acknowledged
         self.kept: Position = None
+        self.outage = Outage(self.url)
+        self.losses = Losses(self.url, warn)
+        self.n_past: int | None = (
+            None  # entries that were read, or gone before; None if the server cannot say
+        )
 
     def batches(self, position: Position = None) -> Iterator[Batch]:
         """Entries after a position, without end."""
@@ -40,20 +49,27 @@ class RedisStream:
         errors = redis.ConnectionError, redis.TimeoutError
         self.kept = position
         try:
-            yield from with_reconnect(self._read_from, position, Outage(self.url), errors)
+            yield from with_reconnect(self._read_from, position, self.outage, errors)
         except redis.ResponseError as error:
             raise StreamError(f"{self.url} cannot be read any more: {error}.") from None
 
     def _read_from(self, position: Position) -> Iterator[Batch]:
-        self._join(position or self.first)
+        last = _id(position)
+        is_new = self._join(last or self.first)
+        self.n_past = self._count_past(position, is_new)
         if self.kept:
-            self._acknowledge_kept(self.kept)
-        delivered = self._delivered_since(position) if position else self._pending()
-        for some in chain(delivered, self._new()):
-            yield self._batch(some, position)
-            position = some[-1][0].decode() if some else position
+            self._acknowledge_kept(_id(self.kept))
+        for some in self._delivered_since(last) if last else self._pending():
+            batch = self._batch(some, position, is_counted=not isinstance(position, list))
+            position = batch.position_after(len(some))
+            yield batch
+        for some in self._new(_id(position)):
+            batch = self._batch(some, position)
+            position = batch.position_after(len(some))
+            yield batch
 
-    def _join(self, first: str) -> None:
+    def _join(self, first: str) -> bool:
+        """Create the group; False if it exists."""
         import redis
 
         try:
@@ -61,6 +77,50 @@ class RedisStream:
         except redis.ResponseError as error:
             if "BUSYGROUP" not in str(error):
                 raise StreamError(f"{self.url} cannot be read as a stream: {error}.") from None
+            return False
+        return True
+
+    def _count_past(self, position: Position, is_new: bool) -> int | None:
+        """Number of entries up to a position, or to the last delivered one, that were read or are gone.
+
+        None if other consumers read some of them, or if we may not ask.
+        """
+        import redis
+
+        try:
+            consumers = self.client.xinfo_consumers(self.stream, self.group)
+            if any(one["name"] != self.consumer.encode() for one in consumers):
+                return None
+            if isinstance(position, list):
+                return position[1]
+            if not is_new:
+                return self._group().get("entries-read")
+            info = self.client.xinfo_stream(self.stream)
+            if "entries-added" not in info:  # before Redis 7
+                return None
+            return info["entries-added"] - (0 if self.first == "$" else info["length"])
+        except redis.exceptions.NoPermissionError:
+            return None
+
+    def _group(self) -> Any:
+        return next(g for g in self.client.xinfo_groups(self.stream) if g["name"] == self.group.encode())
+
+    def _counted(self, read: Callable[[Any], Any]) -> Any:
+        """What `read` returns, a command after the entries that are past; counts those that are gone instead.
+
+        If more entries are gone than are past, the difference was never read. The server answers both at
+        once, so that nothing can be trimmed in between.
+        """
+        assert self.n_past is not None
+        with self.client.pipeline(transaction=True) as both:
+            both.xinfo_stream(self.stream)
+            read(both)
+            info, found = both.execute()
+        n_lost = info["entries-added"] - info["length"] - self.n_past
+        if n_lost > 0:
+            self.n_past += n_lost
+            self.losses.add(n_lost)
+        return found
 
     def _acknowledge_kept(self, position: str) -> None:
         """Acknowledge what the checkpoint holds: its run was killed, or the server down, before it could."""
@@ -74,48 +134,76 @@ class RedisStream:
 
     def _delivered_since(self, position: str) -> Iterator[list[Any]]:
         """Entries that the group delivered after the checkpoint, acknowledged or not."""
-        group = next(g for g in self.client.xinfo_groups(self.stream) if g["name"] == self.group.encode())
-        last = group["last-delivered-id"].decode()
+        last = self._group()["last-delivered-id"].decode()
         while _key(position) < _key(last):
-            some = self.client.xrange(self.stream, f"({position}", last, count=MAX_MESSAGES)
+            some = self._range(position, last)
             if not some:
                 return
             yield some
             position = some[-1][0].decode()
 
+    def _range(self, after: str, last: str) -> list[Any]:
+        def read(client: Any) -> Any:
+            return client.xrange(self.stream, f"({after}", last, count=MAX_MESSAGES)
+
+        return list(read(self.client) if self.n_past is None else self._counted(read))
+
     def _pending(self) -> Iterator[list[Any]]:
         """Entries that were delivered to a run without checkpoints and not acknowledged."""
         last = "0"
         while some := self._read(last):
-            yield [(entry, fields) for entry, fields in some if fields]
+            there = [(entry, fields) for entry, fields in some if fields]
+            self.losses.add(len(some) - len(there))
+            yield there
             last = some[-1][0].decode()
 
-    def _new(self) -> Iterator[list[Any]]:
+    def _new(self, last: str | None) -> Iterator[list[Any]]:
+        """Entries that were not delivered yet; none if none arrives for a moment."""
+        if self.n_past is None:
+            while True:
+                yield self._read(">", block=int(WAIT * 1000))
+        last = last or self._group()["last-delivered-id"].decode()
         while True:
-            yield self._read(">", block=int(WAIT * 1000))
+            some = _entries(self._counted(partial(self._deliver, ">")))
+            if some:
+                last = some[-1][0].decode()
+            else:  # wait without taking anything, because what is taken must be counted
+                self.client.xread({self.stream: last}, count=1, block=int(WAIT * 1000))
+            yield some
 
     def _read(self, after: str, block: int | None = None) -> list[Any]:
-        answer = self.client.xreadgroup(
+        return _entries(self._deliver(after, self.client, block))
+
+    def _deliver(self, after: str, client: Any, block: int | None = None) -> Any:
+        return client.xreadgroup(
             self.group, self.consumer, {self.stream: after}, count=MAX_MESSAGES, block=block
         )
-        if isinstance(answer, dict):  # RESP3
-            found: list[Any] = next(iter(answer.values()), [])
-            return list(found[0]) if found and isinstance(found[0], list) else list(found)
-        return list(answer[0][1]) if answer else []
 
-    def _batch(self, entries: list[Any], before: Position) -> Batch:
+    def _batch(self, entries: list[Any], before: Position, is_counted: bool = False) -> Batch:
+        """Entries as rows; the group delivers some again, which are counted already."""
         ids = [entry.decode() for entry, _ in entries]
         self.open += ids
-        table = table_of([_row(fields) for _, fields in entries], self.columns)
-        return Batch(table, lambda n_rows: ids[n_rows - 1] if n_rows else before)
+        if self.n_past is not None and not is_counted:
+            self.n_past += len(ids)
+        n_past = None if is_counted else self.n_past
+
+        def position_after(n_rows: int) -> Position:
+            if n_rows == 0:
+                return before
+            last = ids[n_rows - 1]
+            return last if n_past is None else [last, n_past - (len(ids) - n_rows)]
+
+        return Batch(table_of([_row(fields) for _, fields in entries], self.columns), position_after)
 
     def acknowledge(self, position: Position) -> None:
         """Acknowledge all entries up to a position."""
         import redis
 
-        self.kept = position
-        learnt = [entry for entry in self.open if position and _key(entry) <= _key(position)]
+        self.kept, last = position, _id(position)
+        learnt = [entry for entry in self.open if last and _key(entry) <= _key(last)]
         try:
+            if learnt and self.outage.since is not None:  # to wait for it once more would delay the end
+                raise redis.ConnectionError("it does not answer")
             for start in range(0, len(learnt), MAX_MESSAGES):
                 self.client.xack(self.stream, self.group, *learnt[start : start + MAX_MESSAGES])
         except redis.RedisError as error:
@@ -131,13 +219,50 @@ class RedisStream:
 
     def close(self) -> None:
         """Close the connection."""
+        self.losses.report()
         self.client.close()
+
+
+class Losses:
+    """Counts entries that were deleted before they could be read, and reports them, once a minute at most."""
+
+    def __init__(self, url: str, warn: Callable[[str], None]) -> None:
+        self.url, self.warn = url, warn
+        self.n_lost, self.due = 0, 0.0
+
+    def add(self, n_lost: int) -> None:
+        """Count lost entries."""
+        self.n_lost += n_lost
+        if time.monotonic() >= self.due:
+            self.report()
+
+    def report(self) -> None:
+        """Report what was lost since the last report, if anything was."""
+        if self.n_lost:
+            self.warn(
+                f"{counted(self.n_lost, 'entry', 'entries')} of {self.url} were deleted before they could be "
+                "read (XTRIM, MAXLEN), so the model lacks them; let the stream keep more."
+            )
+            self.n_lost, self.due = 0, time.monotonic() + REPORT_SECONDS
+
+
+def _id(position: Position) -> Any:
+    """The id in a position; earlier versions wrote nothing else."""
+    return position[0] if isinstance(position, list) else position
 
 
 def _key(entry: str) -> tuple[int, int]:
     """An id as two numbers, which sort differently from text."""
     time, _, number = entry.partition("-")
     return int(time), int(number or 0)
+
+
+def _entries(answer: Any) -> list[Any]:
+    """The entries of one stream in the answer of the server."""
+    if isinstance(answer, dict):  # RESP3
+        found: list[Any] = next(iter(answer.values()), [])
+        return list(found[0]) if found and isinstance(found[0], list) else list(found)
+    return list(answer[0][1]) if answer else []
 
 
 def _row(fields: dict[bytes, bytes]) -> dict[str, Any]:

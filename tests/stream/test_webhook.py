@@ -1,0 +1,204 @@
+"""Webhooks: events wait in a file, are sent in batches, and neither delay nor end a run."""
+
+import json
+import threading
+import time
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from everclust import IDAT, load
+from everclust.stream.batch import UnreachableError
+from everclust.stream.sinks import event_queue, webhook
+from everclust.stream.sinks.event_queue import EventQueue
+from everclust.stream.sinks.webhook import Webhook
+from support.servers import free_port
+
+MANY_EVENTS = ["--id", "name", "--label", "kind", "--algorithm", "idat"]
+
+
+class Receiver:
+    """Accepts events, after a delay and some refusals."""
+
+    def __init__(self, port=0, delay=0.0, refusals=0):
+        self.batches, self.keys, self.delay, self.refusals = [], [], delay, refusals
+        outer = self
+
+        class Hook(BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                time.sleep(outer.delay)
+                outer.refusals -= 1
+                outer.keys.append(self.headers["Idempotency-Key"])
+                if outer.refusals < 0:
+                    outer.batches.append(body)
+                self.send_response(503 if outer.refusals >= 0 else 204)
+                self.end_headers()
+
+            def log_message(self, *words):
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", port), Hook)
+        self.url = f"http://127.0.0.1:{self.server.server_port}/hook"
+
+    @property
+    def events(self):
+        return [event for batch in self.batches for event in batch]
+
+    def samples(self):
+        return [(event["sample"], event["number"]) for event in self.events]
+
+
+@contextmanager
+def receiving(**options):
+    receiver = Receiver(**options)
+    threading.Thread(target=receiver.server.serve_forever, daemon=True).start()
+    try:
+        yield receiver
+    finally:
+        receiver.server.shutdown()
+        receiver.server.server_close()
+
+
+def hook(url, folder, warnings=None):
+    said = [] if warnings is None else warnings
+    return Webhook(url, lambda mark: folder / f"{mark}.queue", said.append)
+
+
+def events(*samples):
+    return [{"sample": sample, "number": 0, "kind": "born"} for sample in samples]
+
+
+def wait_for(is_so, seconds=10):
+    deadline = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_every_event_arrives_once_and_in_order_although_requests_are_refused(points, X, call, folder):
+    with receiving(refusals=2) as receiver:
+        call("fit", points, "-m", "m", *MANY_EVENTS, "--limit", 600, "-e", receiver.url)
+    expected = IDAT().partial_fit(X[:600]).events()
+    assert [(e["sample"], e["kind"]) for e in receiver.events] == [(e.sample, e.kind) for e in expected]
+    assert len(set(receiver.samples())) == len(receiver.events)
+    assert len(set(receiver.keys[:3])) == 1, "the same batch again"
+    assert len(receiver.batches) < len(receiver.events), "in batches"
+    assert not list(folder.glob("*.queue"))
+
+
+def test_a_receiver_that_is_down_for_seconds_does_not_end_the_run(tmp_path):
+    port, warnings = free_port(), []
+    sink = hook(f"http://127.0.0.1:{port}/hook", tmp_path, warnings)
+    sink.rewind(None)
+    for sample in range(1, 50):
+        sink.write(events(sample))
+    time.sleep(1)
+    with receiving(port=port) as receiver:
+        wait_for(lambda: len(receiver.events) == 49)
+        sink.finish()
+    assert receiver.samples() == [(sample, 0) for sample in range(1, 50)]
+    assert warnings == [], "it was a short outage"
+
+
+def test_a_long_outage_is_said_once_and_its_end_too(tmp_path, monkeypatch):
+    monkeypatch.setattr(webhook, "QUIET_SECONDS", 0.1)
+    monkeypatch.setattr(webhook, "FIRST_PAUSE", 0.05)
+    with receiving(refusals=5) as receiver:
+        warnings = []
+        sink = hook(receiver.url, tmp_path, warnings)
+        sink.rewind(None)
+        sink.write(events(1))
+        wait_for(lambda: receiver.events)
+        sink.finish()
+    assert len(warnings) == 2
+    assert "does not accept events: HTTP Error 503" in warnings[0]
+    assert "accepts events again" in warnings[1]
+    assert not any("/hook" in sentence for sentence in warnings), "the path may be a secret"
+
+
+def test_a_slow_receiver_does_not_slow_learning_down(tmp_path):
+    with receiving(delay=0.5) as receiver:
+        sink = hook(receiver.url, tmp_path)
+        sink.rewind(None)
+        started = time.monotonic()
+        for sample in range(1, 200):
+            sink.write(events(sample))
+        assert time.monotonic() - started < 0.4, "one request would take longer"
+        sink.finish()
+    assert receiver.samples() == [(sample, 0) for sample in range(1, 200)]
+
+
+def test_what_could_not_be_sent_is_kept_and_sent_by_the_next_run(points, folder, call, sentence, monkeypatch):
+    monkeypatch.setattr(webhook, "LAST_SECONDS", 0.5)
+    port = free_port()
+    url = f"http://127.0.0.1:{port}/hook"
+    said = sentence("fit", points, "-m", "m", *MANY_EVENTS, "--limit", 600, "-e", url, code=5)
+    n_events = len(load("m").events())
+    assert "does not accept events: " in said
+    assert f"queue keeps {n_events} events for the next run of the model." in said
+    assert load("m").n_samples_seen_ == 600, "the model is saved"
+    with receiving(port=port) as receiver:
+        call("update", points, "-m", "m", *MANY_EVENTS[:4], "--limit", 100, "-e", url)
+    assert [e["sample"] for e in receiver.events] == [e.sample for e in load("m").events()]
+    assert not list(folder.glob("*.queue"))
+
+
+def test_a_resumed_run_takes_back_what_comes_again(tmp_path):
+    url = f"http://127.0.0.1:{free_port()}/hook"
+    sink = hook(url, tmp_path)
+    sink.rewind(None)
+    sink.write(events(1, 2, 3))
+    mark = sink.mark()
+    sink.write(events(4, 5))
+    sink.abort()
+    again = hook(url, tmp_path)
+    again.rewind(mark)
+    again.write(events(4, 6))
+    assert [event["sample"] for event in again.queue.first(10)] == [1, 2, 3, 4, 6]
+    again.abort()
+
+
+def test_two_webhooks_of_one_host_are_two_sinks(tmp_path):
+    first, second = (hook(f"http://127.0.0.1:9/{path}", tmp_path) for path in ("a", "b"))
+    assert first.name != second.name
+    assert first.queue.path != second.queue.path
+
+
+def test_the_end_waits_for_a_receiver_that_hangs_no_longer_than_said(tmp_path, monkeypatch):
+    monkeypatch.setattr(webhook, "LAST_SECONDS", 0.3)
+    monkeypatch.setattr(webhook, "TIMEOUT", 0.5)
+    with receiving(delay=3) as receiver:
+        sink = hook(receiver.url, tmp_path)
+        sink.rewind(None)
+        sink.write(events(1))
+        started = time.monotonic()
+        with pytest.raises(UnreachableError, match="keeps 1 event for the next run"):
+            sink.finish()
+        assert time.monotonic() - started < 2
+
+
+def test_a_queue_keeps_its_order_over_cuts_and_crashes(tmp_path, monkeypatch):
+    monkeypatch.setattr(event_queue, "MIN_SENT", 100)
+    path = tmp_path / "queue"
+    queue, added, sent = EventQueue(path), 0, []
+    for round_ in range(60):
+        queue.append(events(*range(added, added + 7)))
+        added += 7
+        some = queue.first(3 + round_ % 5)
+        sent += [event["sample"] for event in some]
+        queue.drop(len(some))
+        assert len(queue) == added - len(sent)
+    assert path.stat().st_size < 3 * len(queue) * len(json.dumps(events(100)[0]))
+    with open(path, "ab") as file:
+        file.write(b'{"sample": 9')  # killed in the midst of a line
+    again = EventQueue(path)
+    left = [event["sample"] for event in again.first(1000)]
+    assert left[-len(queue) :] == list(range(len(sent), added)), "at most some come again"
+    assert left == sorted(left)
+    again.close()
+    queue.close()
+    last = EventQueue(path)
+    assert [event["sample"] for event in last.first(1000)] == list(range(len(sent), added))
+    last.close()
