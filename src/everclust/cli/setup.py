@@ -149,6 +149,7 @@ def heads_of(job: Run) -> list[str]:
 @contextmanager
 def checkpointed(job: Run, checkpoint_options: CheckpointOptions, screen: Screen) -> Iterator[None]:
     """Open the checkpoint folder, if there is one; close everything at the end, also after an error."""
+    job.columns.warn = screen.warn
     job.every = checkpoint_options.rows_or_seconds()
     if job.answers is None and isinstance(job.every, int):
         job.block = min(job.block, job.every)

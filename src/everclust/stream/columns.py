@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -63,6 +64,8 @@ class Columns:
         self.width = width
         self.missing = missing
         self.features: list[str] | None = None
+        #: Called with a sentence when a source or the choice of columns departs from what was expected.
+        self.warn: Callable[[str], None] = lambda sentence: None
 
     @property
     def carried(self) -> list[str]:
@@ -89,6 +92,7 @@ class Columns:
         features = self.chosen or [name for name in schema.names if name not in left_out]
         if self.expected is not None and named and self.chosen is None:
             self._check_expected(schema)
+            self._warn_of_unknown(features)
             return self.expected
         if self.expected is not None and named and set(features) != set(self.expected):
             raise StreamError(
@@ -108,15 +112,26 @@ class Columns:
             raise StreamError("No column is left to learn; choose some with --columns.")
         return features
 
+    def _warn_of_unknown(self, features: Sequence[str]) -> None:
+        known = set(self.expected or ())
+        unknown = [name for name in features if name not in known]
+        if unknown:
+            self.warn(
+                f"The model has not learnt {listed(unknown)}, so {'it is' if len(unknown) == 1 else 'they are'} "
+                "left out."
+            )
+
     def _check_present(self, schema: pyarrow.Schema, names: Sequence[str]) -> None:
-        absent = [name for name in names if name not in schema.names]
+        present = set(schema.names)
+        absent = [name for name in names if name not in present]
         if absent:
             raise StreamError(
                 f"There is no column {absent[0]!r}; there are {listed(schema.names)}; check the name."
             )
 
     def _check_expected(self, schema: pyarrow.Schema) -> None:
-        absent = [name for name in self.expected or [] if name not in schema.names]
+        present = set(schema.names)
+        absent = [name for name in self.expected or [] if name not in present]
         if absent:
             raise StreamError(
                 f"The model has learnt the column {absent[0]!r}, which is missing; there are "
@@ -124,11 +139,11 @@ class Columns:
             )
 
     def _refuse_duplicates(self, schema: pyarrow.Schema, names: Sequence[str]) -> None:
+        n_times = Counter(schema.names)
         for name in names:
-            n_times = schema.names.count(name)
-            if n_times > 1:
+            if n_times[name] > 1:
                 raise StreamError(
-                    f"{counted(n_times, 'column')} are called {name!r}; give each a name of its own, or "
+                    f"{counted(n_times[name], 'column')} are called {name!r}; give each a name of its own, or "
                     f"leave them out with --exclude {name}."
                 )
 

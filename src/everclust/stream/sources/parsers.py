@@ -16,7 +16,8 @@ DELIMITERS = {"csv": ",", "tsv": "\t"}
 class CsvParser:
     """Parser of CSV and TSV. The first piece decides the types; columns that are passed through stay text."""
 
-    def __init__(self, columns: Columns, delimiter: str, header: bool | None) -> None:
+    def __init__(self, columns: Columns, delimiter: str, header: bool | None, file: str) -> None:
+        self.file = file
         self.csv, self.columns, self.has_header = import_pyarrow("csv"), columns, header is not False
         self.is_explicit = header is not None
         self.parsing = self.csv.ParseOptions(delimiter=delimiter)
@@ -56,10 +57,21 @@ class CsvParser:
     def _choose(self, schema: pyarrow.Schema) -> None:
         arrow = import_pyarrow()
         features = self.columns.choose(schema, self.has_header)
+        self._check_later_file(features)
         self.types = {name: arrow.string() for name in self.columns.carried}
         for name in features:
             kind = schema.field(name).type
             self.types[name] = kind if arrow.types.is_boolean(kind) else arrow.float64()
+
+    def _check_later_file(self, features: list[str]) -> None:
+        """The columns were chosen in the first file, so a later one may lack some."""
+        present = set(self.names)
+        for name in [*self.columns.carried, *features]:
+            if name not in present:
+                raise StreamError(
+                    f"{self.file} has no column {name!r}; there are {listed(self.names)}; "
+                    "give its columns the names that they have in the other files."
+                )
 
     def _read(self, text: bytes, types: Any, include: list[str] | None = None) -> pyarrow.Table:
         reading = self.csv.ReadOptions(column_names=self.names, block_size=len(text) + 1, use_threads=False)

@@ -37,7 +37,9 @@ class TextReader:
     ) -> None:
         self.origin, self.name, self.kind = origin, name, kind
         self.columns, self.follow = columns, follow
-        self.parser = JsonParser(columns) if kind == "jsonl" else CsvParser(columns, DELIMITERS[kind], header)
+        self.parser = (
+            JsonParser(columns) if kind == "jsonl" else CsvParser(columns, DELIMITERS[kind], header, name)
+        )
 
     def batches(self, position: dict[str, int] | None) -> Iterator[Batch]:
         """All rows after a position, or from the start."""
