@@ -23,6 +23,7 @@ def live(
     model: options.OptionalModel = None,
     model_options: options.ModelOptions,
     column_options: options.ColumnOptions,
+    bad_row_options: options.BadRowOptions,
     follow: options.Follow = False,
     limit: options.Limit = None,
     checkpoint_options: options.CheckpointOptions,
@@ -37,7 +38,7 @@ def live(
 
         known = load_model_if_exists(model)
         start = known or new_model(model_options)
-        job = job_of(start, source, column_options, options.RangeOptions(follow, limit))
+        job = job_of(start, source, column_options, options.RangeOptions(follow, limit), bad_row_options)
         job.model_path = model
         with checkpointed(job, checkpoint_options, screen):
             if resume(job) is not None:
