@@ -242,6 +242,14 @@ def test_values_that_are_too_large_are_refused(folder, sentence, call):
     call("fit", "y.csv", "-m", "m", "--force")
 
 
+def test_a_report_shows_names_as_they_are(folder, X, call):
+    np.savetxt(folder / "x.csv", X[:, :2], delimiter=",", header="rate [/s],load [b]", comments="")
+    call("fit", "x.csv", "-m", "m")
+    said = call("report", "m")
+    assert "rate [/s]" in said
+    assert "load [b]" in said
+
+
 def test_export(points, call, folder, sentence):
     networkx = pytest.importorskip("networkx")
     call("fit", points, "-m", "m", "--columns", "a,b,c,d")

@@ -226,6 +226,8 @@ def _numbers(column: pyarrow.ChunkedArray, name: str) -> np.ndarray:
     """A column as float64, missing values as NaN."""
     arrow = import_pyarrow()
     try:
+        if column.type == arrow.float64():
+            return column.to_numpy()
         if arrow.types.is_boolean(column.type):
             column = column.cast(arrow.uint8())
         return column.cast(arrow.float64(), safe=False).to_numpy()
