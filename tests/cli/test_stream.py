@@ -146,7 +146,7 @@ def test_missing_values_are_counted_or_refused(folder, call, record, sentence):
     assert (told["rows"], told["skipped"], told["samples"]) == (52, 1, 51)
     said = sentence("fit", "x.csv", "-m", "m2", "--missing", "error")
     assert "Row 51 of what was read has no finite value in column 'a'" in said
-    assert not (folder / "m2").exists()
+    assert load("m2").n_samples_seen_ == 50, "the rows before it are learnt and kept"
     assert "1 skipped" in call("fit", "x.csv", "-m", "m3")
 
 
@@ -236,10 +236,18 @@ def test_a_plot_names_its_axes(X, folder, call):
 
 def test_values_that_are_too_large_are_refused(folder, sentence, call):
     (folder / "x.csv").write_text("a,b\n1,2\n3,-1e150\n")
-    said = sentence("fit", "x.csv", "-m", "m")
-    assert said.startswith("Column 'b' holds a value of magnitude 1e+150, but distances can only be computed")
+    said = sentence("fit", "x.csv", "-m", "m", "--on-bad-row", "error")
+    assert said.startswith("Row 2 of what was read has a magnitude over 1e+140 in column 'b', '-1e+150';")
     (folder / "y.csv").write_text("a,b\n1,2\n3,1e140\n")
-    call("fit", "y.csv", "-m", "m")
+    call("fit", "y.csv", "-m", "m", "--force")
+
+
+def test_a_report_shows_names_as_they_are(folder, X, call):
+    np.savetxt(folder / "x.csv", X[:, :2], delimiter=",", header="rate [/s],load [b]", comments="")
+    call("fit", "x.csv", "-m", "m")
+    said = call("report", "m")
+    assert "rate [/s]" in said
+    assert "load [b]" in said
 
 
 def test_export(points, call, folder, sentence):

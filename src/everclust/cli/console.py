@@ -159,4 +159,4 @@ def print_table(heads: Sequence[str], rows: Iterable[Sequence[str]], unbroken: S
     table = Table(*(Column(head, no_wrap=head in unbroken) for head in heads), box=SIMPLE)
     for row in rows:
         table.add_row(*row)
-    Console().print(table)
+    Console(markup=False).print(table)

@@ -25,6 +25,7 @@ def live(
     model_options: options.ModelOptions,
     id: options.Id = None,
     column_options: options.ColumnOptions,
+    bad_row_options: options.BadRowOptions,
     follow: options.Follow = False,
     limit: options.Limit = None,
     checkpoint_options: options.CheckpointOptions,
@@ -40,7 +41,7 @@ def live(
 
         known = setup.load_model_if_exists(model)
         start, ranges = known or setup.new_model(model_options), options.RangeOptions(follow, limit)
-        job = setup.job_of(start, source, column_options, ranges, id, warn=screen.warn)
+        job = setup.job_of(start, source, column_options, ranges, bad_row_options, id, warn=screen.warn)
         job.model_path = model
         setup.add_results(job, results, screen)
         with setup.checkpointed(job, checkpoint_options, screen):

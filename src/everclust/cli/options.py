@@ -81,7 +81,6 @@ class ColumnOptions:
     label: Annotated[
         str | None, _data("--label", help="Column with the true class; not used for learning.")
     ] = None
-    missing: Annotated[str, _data("--missing", help="Rows with missing values: skip or error.")] = "skip"
     format: Annotated[str | None, _data("--format", help="csv, tsv, jsonl, parquet, arrow, npy or npz.")] = (
         None
     )
@@ -90,6 +89,25 @@ class ColumnOptions:
         _data(
             "--header/--no-header",
             help="The first line names the columns, or not; by default it does, and must not be all numbers.",
+        ),
+    ] = None
+
+
+@dataclass
+class BadRowOptions:
+    """What to do with rows that cannot be learnt."""
+
+    missing: Annotated[str, _data("--missing", help="Rows with missing values: skip or error.")] = "skip"
+    on_bad_row: Annotated[
+        str, _data("--on-bad-row", help="Rows that cannot be read, or hold no numbers: skip or error.")
+    ] = "skip"
+    max_rejects: Annotated[
+        int | None, _data("--max-rejects", min=0, help="Stop if more rows than this have to be skipped.")
+    ] = None
+    rejects: Annotated[
+        str | None,
+        _data(
+            "--rejects", metavar="FILE", help="Keep skipped rows, with position and reason, as JSON Lines."
         ),
     ] = None
 

@@ -15,6 +15,7 @@ import typer
 from ..estimators.algorithms import ALGORITHMS, load
 from ..estimators.everclust import EverClust
 from ..estimators.incremental import IncrementalClusterer, n_threads
+from ..stream.bad_rows import BadRows
 from ..stream.batch import StreamError
 from ..stream.blocks import Block, blocks
 from ..stream.checkpoint import Checkpoints
@@ -28,7 +29,15 @@ from ..stream.sources import open_source
 from ..stream.urls import without_password
 from ..text import counted
 from .console import Screen, exit_if_stopped, stoppable
-from .options import CheckpointOptions, ColumnOptions, ModelOptions, RangeOptions, Results, split_names
+from .options import (
+    BadRowOptions,
+    CheckpointOptions,
+    ColumnOptions,
+    ModelOptions,
+    RangeOptions,
+    Results,
+    split_names,
+)
 from .progress import progress, result_of
 
 UNANSWERED_BLOCK = 8_192  # rows learnt at once when no predictions are written
@@ -60,8 +69,6 @@ def load_model_if_exists(path: Path | None) -> IncrementalClusterer | None:
 
 def columns_for(model: IncrementalClusterer, column_options: ColumnOptions, id: str | None = None) -> Columns:
     """The columns to read; a model that has learnt some gets the same ones again."""
-    if column_options.missing not in ("skip", "error"):
-        raise typer.BadParameter(f"--missing is {column_options.missing!r}, but it must be skip or error.")
     names = getattr(model, "feature_names_in_", None)
     return Columns(
         split_names(column_options.columns) or None,
@@ -70,7 +77,22 @@ def columns_for(model: IncrementalClusterer, column_options: ColumnOptions, id: 
         id=id,
         expected=None if names is None else [str(name) for name in names],
         width=getattr(model, "n_features_in_", None),
-        missing=column_options.missing,
+    )
+
+
+def bad_rows_for(bad_row_options: BadRowOptions) -> BadRows:
+    """What a run does with rows that cannot be learnt."""
+    for option, value in (
+        ("--missing", bad_row_options.missing),
+        ("--on-bad-row", bad_row_options.on_bad_row),
+    ):
+        if value not in ("skip", "error"):
+            raise typer.BadParameter(f"{option} is {value!r}, but it must be skip or error.")
+    return BadRows(
+        missing=bad_row_options.missing,
+        on_bad_row=bad_row_options.on_bad_row,
+        max_rejects=bad_row_options.max_rejects,
+        file=bad_row_options.rejects,
     )
 
 
@@ -79,11 +101,13 @@ def job_of(
     url: str,
     column_options: ColumnOptions,
     range_options: RangeOptions,
+    bad_row_options: BadRowOptions,
     id: str | None = None,
     *,
     warn: Callable[[str], None],
 ) -> Run:
     """A run of a model over a source."""
+    bad_rows = bad_rows_for(bad_row_options)
     columns = columns_for(model, column_options, id)
     source = open_source(
         url,
@@ -99,6 +123,7 @@ def job_of(
         columns,
         url=without_password(url),
         block=UNANSWERED_BLOCK,
+        bad_rows=bad_rows,
         limit=range_options.limit,
         idle=range_options.idle,
     )
@@ -165,6 +190,7 @@ def heads_of(job: Run) -> list[str]:
 @contextmanager
 def checkpointed(job: Run, checkpoint_options: CheckpointOptions, screen: Screen) -> Iterator[None]:
     """Open the checkpoint folder, if there is one; close everything at the end, also after an error."""
+    job.columns.warn = screen.warn
     job.every = checkpoint_options.rows_or_seconds()
     if job.answers is None and isinstance(job.every, int):
         job.block = min(job.block, job.every)
@@ -222,6 +248,15 @@ def refuse_to_forget(job: Run, known: IncrementalClusterer | None) -> None:
         )
 
 
+def refuse_empty(job: Run, summary: Summary) -> None:
+    """Raise an error if every row was skipped: there is no model then."""
+    if summary.skipped and not job.n_seen:
+        raise StreamError(
+            f"Nothing was learnt, because all {counted(summary.skipped, 'row')} were skipped: "
+            f"{job.bad_rows.summary()}; correct the rows, or choose other columns."
+        )
+
+
 def run_and_print(
     job: Run,
     screen: Screen,
@@ -236,8 +271,11 @@ def run_and_print(
             if on_block is not None:
                 on_block(at, block)
 
+        job.columns.warn = screen.warn
         job.should_stop = lambda: bool(stopped())
         job.on_block = after_block
         summary = run(job)
+    if job.learns and not stopped():
+        refuse_empty(job, summary)
     screen.result(*summarise(job, summary))
     exit_if_stopped(stopped())

@@ -22,6 +22,7 @@ def fit(
     model_options: options.ModelOptions,
     id: options.Id = None,
     column_options: options.ColumnOptions,
+    bad_row_options: options.BadRowOptions,
     range_options: options.RangeOptions,
     checkpoint_options: options.CheckpointOptions,
     jobs: options.Jobs = None,
@@ -44,7 +45,15 @@ def fit(
             use_jobs,
         )
 
-        job = job_of(new_model(model_options), source, column_options, range_options, id, warn=screen.warn)
+        job = job_of(
+            new_model(model_options),
+            source,
+            column_options,
+            range_options,
+            bad_row_options,
+            id,
+            warn=screen.warn,
+        )
         job.model_path = model
         add_results(job, results, screen)
         use_jobs(job, jobs)
@@ -65,6 +74,7 @@ def update(
     *,
     id: options.Id = None,
     column_options: options.ColumnOptions,
+    bad_row_options: options.BadRowOptions,
     range_options: options.RangeOptions,
     checkpoint_options: options.CheckpointOptions,
     jobs: options.Jobs = None,
@@ -87,7 +97,7 @@ def update(
         )
 
         known = load_model(model)
-        job = job_of(known, source, column_options, range_options, id, warn=screen.warn)
+        job = job_of(known, source, column_options, range_options, bad_row_options, id, warn=screen.warn)
         job.model_path = model
         add_results(job, results, screen)
         use_jobs(job, jobs)
@@ -105,6 +115,7 @@ def watch(
     model: options.OptionalModel = None,
     model_options: options.ModelOptions,
     column_options: options.ColumnOptions,
+    bad_row_options: options.BadRowOptions,
     range_options: options.RangeOptions,
     checkpoint_options: options.CheckpointOptions,
     json: options.Json = False,
@@ -119,7 +130,12 @@ def watch(
 
         known = setup.load_model_if_exists(model)
         job = setup.job_of(
-            known or setup.new_model(model_options), source, column_options, range_options, warn=screen.warn
+            known or setup.new_model(model_options),
+            source,
+            column_options,
+            range_options,
+            bad_row_options,
+            warn=screen.warn,
         )
         job.model_path = model
         job.event_sinks = [open_event_sink("-") if json else EventPrinter()]
@@ -139,6 +155,7 @@ def predict(
     novel: options.Novel = False,
     id: options.Id = None,
     column_options: options.ColumnOptions,
+    bad_row_options: options.BadRowOptions,
     range_options: options.RangeOptions,
     checkpoint_options: options.CheckpointOptions,
     json: options.Json = False,
@@ -150,7 +167,9 @@ def predict(
         from ..stream.sinks.rows import open_sink
         from .setup import checkpointed, heads_of, job_of, load_model, run_and_print
 
-        job = job_of(load_model(model), source, column_options, range_options, id, warn=screen.warn)
+        job = job_of(
+            load_model(model), source, column_options, range_options, bad_row_options, id, warn=screen.warn
+        )
         job.learns, job.similarity, job.novel = False, similarity, novel
         job.answers = open_sink(out, heads_of(job), "jsonl" if json and out == "-" else None)
         with checkpointed(job, checkpoint_options, screen):
@@ -164,6 +183,7 @@ def score(
     model: options.ModelFile,
     *,
     column_options: options.ColumnOptions,
+    bad_row_options: options.BadRowOptions,
     range_options: options.RangeOptions,
     json: options.Json = False,
 ) -> None:
@@ -174,12 +194,17 @@ def score(
         from .setup import job_of, load_model, run_and_print
 
         known = load_model(model)
-        job = job_of(known, source, column_options, range_options, warn=screen.warn)
+        job = job_of(known, source, column_options, range_options, bad_row_options, warn=screen.warn)
         job.learns = False
         scores = ScoreAccumulator()
 
         def summarise(job: Run, summary: Summary) -> tuple[dict[str, Any], str]:
-            record = {"rows": summary.rows, "skipped": summary.skipped, **scores.result()}
+            record = {
+                "rows": summary.rows,
+                "skipped": summary.skipped,
+                "reasons": summary.reasons,
+                **scores.result(),
+            }
             return record, lines(record)
 
         run_and_print(job, screen, scores, summarise)

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .batch import Batch, Position, Source, StreamError
-from .columns import Columns, MissingValueError, Rows
+from .batch import Position, Source
+from .columns import Columns
+from .reject import Reject
 
 END = object()  # after the last block
 
@@ -21,6 +22,7 @@ class Block(NamedTuple):
     kept: np.ndarray  # indices of the complete rows within the block
     ids: list[Any] | None
     labels: list[Any] | None
+    rejects: dict[int, Reject]  # the other rows, by their index within the block
     n_rows: int
     position_after: Callable[[int], Position]
 
@@ -41,6 +43,7 @@ class Block(NamedTuple):
             self.kept[low:high] - start,
             None if self.ids is None else self.ids[low:high],
             None if self.labels is None else self.labels[low:high],
+            {row - start: why for row, why in self.rejects.items() if start <= row < stop},
             stop - start,
             lambda n_rows: self.position_after(start + n_rows),
         )
@@ -55,7 +58,7 @@ def blocks(
     otherwise a block is yielded as soon as a batch ends, so that rows do not wait.
     """
     held: list[Block] = []
-    n_held, n_before = 0, 0
+    n_held = 0
     for batch in source.batches(position):
         if batch.table.num_rows == 0:
             if held and source.wants_checkpoint:  # no more rows arrive before one
@@ -64,8 +67,8 @@ def blocks(
             else:
                 yield None
             continue
-        block = _to_block(batch, columns, source.named, n_before)
-        n_before += block.n_rows
+        rows = columns.take(batch.table, source.named)
+        block = Block(*rows, batch.table.num_rows, batch.position_after)
         size, start = size if isinstance(size, int) else size(block.X.shape[1]), 0
         while block.n_rows - start >= size - n_held:
             stop = start + size - n_held
@@ -90,17 +93,6 @@ def one_ahead(blocks: Iterator[Block | None]) -> Iterator[Block | None]:
             yield block
 
 
-def _to_block(batch: Batch, columns: Columns, named: bool, n_before: int) -> Block:
-    try:
-        rows: Rows = columns.take(batch.table, named)
-    except MissingValueError as error:
-        raise StreamError(
-            f"Row {n_before + error.row + 1} of what was read has no finite value in column "
-            f"{error.column!r}; correct it, or skip such rows with --missing skip."
-        ) from None
-    return Block(*rows, batch.table.num_rows, batch.position_after)
-
-
 def _joined(parts: list[Block]) -> Block:
     if len(parts) == 1:
         return parts[0]
@@ -111,6 +103,11 @@ def _joined(parts: list[Block]) -> Block:
         np.concatenate([part.kept + start for part, start in zip(parts, starts, strict=True)]),
         _chained([part.ids for part in parts]),
         _chained([part.labels for part in parts]),
+        {
+            row + int(start): why
+            for part, start in zip(parts, starts, strict=True)
+            for row, why in part.rejects.items()
+        },
         sum(part.n_rows for part in parts),
         lambda n_rows: _after(parts, n_rows) if n_rows else last.position_after(0),
     )

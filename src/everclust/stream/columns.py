@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from ..model.rows import LARGEST
 from ..text import counted
 from .batch import StreamError, import_pyarrow
+from .reject import REASON, TEXT, Reject, marked_rejects
 
 if TYPE_CHECKING:
     import pyarrow
@@ -24,6 +26,7 @@ class Rows(NamedTuple):
     kept: np.ndarray  # indices of the complete rows within the table
     ids: list[Any] | None
     labels: list[Any] | None
+    rejects: dict[int, Reject]  # the other rows, by their index within the table
 
 
 class Columns:
@@ -41,8 +44,6 @@ class Columns:
         Columns that the model has learnt; they are found by name, in the model's order.
     width : int, optional
         Number of columns that the model has learnt, where they have no names.
-    missing : {"skip", "error"}
-        What to do with rows in which a value is missing or infinite.
     """
 
     def __init__(
@@ -54,15 +55,16 @@ class Columns:
         id: str | None = None,  # the name of the option
         expected: Sequence[str] | None = None,
         width: int | None = None,
-        missing: str = "skip",
     ) -> None:
         self.chosen = list(features) if features else None
         self.exclude = set(exclude)
         self.label, self.id = label, id
         self.expected = None if expected is None else list(expected)
         self.width = width
-        self.missing = missing
         self.features: list[str] | None = None
+        self.resumed = False  # whether the run had begun before
+        #: Called with a sentence when a source or the choice of columns departs from what was expected.
+        self.warn: Callable[[str], None] = lambda sentence: None
 
     @property
     def carried(self) -> list[str]:
@@ -85,10 +87,11 @@ class Columns:
         return self.features
 
     def _pick(self, schema: pyarrow.Schema, named: bool) -> list[str]:
-        left_out = {*self.carried, *self.exclude}
+        left_out = {*self.carried, *self.exclude, REASON, TEXT}
         features = self.chosen or [name for name in schema.names if name not in left_out]
         if self.expected is not None and named and self.chosen is None:
             self._check_expected(schema)
+            self._warn_of_unknown(features)
             return self.expected
         if self.expected is not None and named and set(features) != set(self.expected):
             raise StreamError(
@@ -108,15 +111,24 @@ class Columns:
             raise StreamError("No column is left to learn; choose some with --columns.")
         return features
 
+    def _warn_of_unknown(self, features: Sequence[str]) -> None:
+        known = set(self.expected or ())
+        unknown = [name for name in features if name not in known]
+        if unknown:
+            are = "it is" if len(unknown) == 1 else "they are"
+            self.warn(f"The model has not learnt {listed(unknown)}, so {are} left out.")
+
     def _check_present(self, schema: pyarrow.Schema, names: Sequence[str]) -> None:
-        absent = [name for name in names if name not in schema.names]
+        present = set(schema.names)
+        absent = [name for name in names if name not in present]
         if absent:
             raise StreamError(
                 f"There is no column {absent[0]!r}; there are {listed(schema.names)}; check the name."
             )
 
     def _check_expected(self, schema: pyarrow.Schema) -> None:
-        absent = [name for name in self.expected or [] if name not in schema.names]
+        present = set(schema.names)
+        absent = [name for name in self.expected or [] if name not in present]
         if absent:
             raise StreamError(
                 f"The model has learnt the column {absent[0]!r}, which is missing; there are "
@@ -124,66 +136,69 @@ class Columns:
             )
 
     def _refuse_duplicates(self, schema: pyarrow.Schema, names: Sequence[str]) -> None:
+        n_times = Counter(schema.names)
         for name in names:
-            n_times = schema.names.count(name)
-            if n_times > 1:
+            if n_times[name] > 1:
                 raise StreamError(
-                    f"{counted(n_times, 'column')} are called {name!r}; give each a name of its own, or "
-                    f"leave them out with --exclude {name}."
+                    f"{counted(n_times[name], 'column')} are called {name!r}; give each a name of its own, "
+                    f"or leave them out with --exclude {name}."
                 )
 
     def _refuse_text(self, schema: pyarrow.Schema, features: Sequence[str]) -> None:
+        types = dict(zip(schema.names, schema.types, strict=True))
         for name in features:
-            if not is_number(schema.field(name).type):
+            if not is_number(types[name]):
                 raise StreamError(
-                    f"Column {name!r} holds {schema.field(name).type}, but distances need numbers; leave it "
+                    f"Column {name!r} holds {types[name]}, but distances need numbers; leave it "
                     f"out with --exclude {name}, name it with --label or --id, or encode it as numbers first."
                 )
 
     def take(self, table: pyarrow.Table, named: bool = True) -> Rows:
-        """The complete rows of a table."""
-        if self.features is None and table.column_names == [""]:  # none of the messages could be parsed
+        """The complete rows of a table, and why the others are rejected."""
+        rejects = marked_rejects(table)
+        if self.features is None and set(table.column_names) <= {"", REASON, TEXT}:  # no row has a value
             return Rows(
                 np.empty((0, 0)),
                 np.empty(0, np.int64),
                 None if self.id is None else [],
                 None if self.label is None else [],
+                rejects,
             )
         features = self.choose(table.schema, named)
-        X = np.empty((table.num_rows, len(features)))
-        for k, name in enumerate(features):
-            X[:, k] = _numbers(table, name)
-        complete = np.isfinite(X).all(axis=1)
-        kept = np.flatnonzero(complete)
+        X = _matrix(table, features)
+        kept, rejects = self._complete(X, rejects)
         if len(kept) < len(X):
-            if self.missing == "error":
-                self._raise_missing(X, int(np.argmin(complete)))
             X, table = X[kept], table.take(kept)
-        self._refuse_huge(X)
-        return Rows(X, kept, _values(table, self.id), _values(table, self.label))
+        return Rows(X, kept, _values(table, self.id), _values(table, self.label), rejects)
 
-    def _refuse_huge(self, X: np.ndarray) -> None:
-        if not len(X) or (X.max() <= LARGEST and X.min() >= -LARGEST):
-            return
-        row, k = np.unravel_index(np.argmax(np.abs(X)), X.shape)
+    def _complete(self, X: np.ndarray, marked: dict[int, Reject]) -> tuple[np.ndarray, dict[int, Reject]]:
+        """Indices of rows that can be learnt, and the others with their reasons."""
+        complete = np.isfinite(X).all(axis=1)
+        rejects = self._missing(X, np.flatnonzero(~complete))
+        if len(X) and not (np.max(X) <= LARGEST and np.min(X) >= -LARGEST):  # NaN, infinite or too large
+            large = complete & (np.abs(X) > LARGEST).any(axis=1)
+            rejects |= self._too_large(X, np.flatnonzero(large))
+            complete &= ~large
+        complete[list(marked)] = False
+        return np.flatnonzero(complete), rejects | marked
+
+    def _missing(self, X: np.ndarray, rows: np.ndarray) -> dict[int, Reject]:
+        where = np.argmin(np.isfinite(X[rows]), axis=1) if len(rows) else rows
         assert self.features is not None
-        raise StreamError(
-            f"Column {self.features[k]!r} holds a value of magnitude {abs(X[row, k]):.3g}, but distances can "
-            f"only be computed up to {LARGEST:g}; rescale it."
-        )
+        known = {
+            k: Reject(f"no finite value in column {self.features[k]!r}", is_missing=True) for k in set(where)
+        }
+        return {row: known[k] for row, k in zip(rows.tolist(), where.tolist(), strict=True)}
 
-    def _raise_missing(self, X: np.ndarray, row: int) -> None:
+    def _too_large(self, X: np.ndarray, rows: np.ndarray) -> dict[int, Reject]:
         assert self.features is not None
-        name = self.features[int(np.argmin(np.isfinite(X[row])))]
-        raise MissingValueError(name, row)
-
-
-class MissingValueError(StreamError):
-    """A value is missing in this row of a table."""
-
-    def __init__(self, column: str, row: int) -> None:
-        self.column, self.row = column, row
-        super().__init__(f"Row {row + 1} has no finite value in column {column!r}.")
+        found = {}
+        for row in rows.tolist():
+            k = int(np.argmax(np.abs(X[row])))
+            found[row] = Reject(
+                f"a magnitude over {LARGEST:g} in column {self.features[k]!r}", f"{X[row, k]:.6g}"
+            )
+        return found
 
 
 def is_number(type_: Any) -> bool:
@@ -198,13 +213,21 @@ def is_number(type_: Any) -> bool:
     )
 
 
-def _numbers(table: pyarrow.Table, name: str) -> np.ndarray:
+def _matrix(table: pyarrow.Table, features: Sequence[str]) -> np.ndarray:
+    """Columns as float64, missing values and columns as NaN."""
+    places = {name: k for k, name in enumerate(table.column_names)}
+    X = np.empty((table.num_rows, len(features)))
+    for k, name in enumerate(features):
+        X[:, k] = _numbers(table.column(places[name]), name) if name in places else np.nan
+    return X
+
+
+def _numbers(column: pyarrow.ChunkedArray, name: str) -> np.ndarray:
     """A column as float64, missing values as NaN."""
     arrow = import_pyarrow()
-    if name not in table.column_names:
-        return np.full(table.num_rows, np.nan)
-    column = table.column(name)
     try:
+        if column.type == arrow.float64():
+            return column.to_numpy()
         if arrow.types.is_boolean(column.type):
             column = column.cast(arrow.uint8())
         return column.cast(arrow.float64(), safe=False).to_numpy()

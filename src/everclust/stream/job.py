@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..estimators.incremental import IncrementalClusterer
+from .bad_rows import BadRows
 from .batch import Position, Source
 from .blocks import Block
 from .checkpoint import Checkpoints
@@ -21,10 +22,11 @@ class Summary(NamedTuple):
     """What a run did."""
 
     rows: int  # read, in this run and before it was resumed
-    skipped: int  # of them, because a value was missing
+    skipped: int  # of them, because they could not be learnt
     resumed_at: int  # rows read before it was resumed
     seconds: float
     ended: str  # "end", "limit", "idle" or "stopped"
+    reasons: dict[str, int]  # rows that were skipped, by reason
 
 
 @dataclass
@@ -58,6 +60,8 @@ class Run:
     jobs : int
         Threads that learn. If there are several, blocks are the rounds that they learn before they are
         merged, and the model depends on them.
+    bad_rows : BadRows
+        What happens with rows that cannot be learnt.
     limit, idle : int, float, optional
         Stop after this many rows, or after this many seconds without one.
     on_block : callable, optional
@@ -80,6 +84,7 @@ class Run:
     every: int | float = EVERY
     block: int = BLOCK
     jobs: int = 1
+    bad_rows: BadRows = field(default_factory=BadRows)
     limit: int | None = None
     idle: float | None = None
     on_block: Callable[[Run, Block], None] | None = None
@@ -101,6 +106,8 @@ def sinks_of(job: Run) -> dict[str, Any]:
     found: dict[str, Any] = {f"events {sink.name}": sink for sink in job.event_sinks}
     if job.answers is not None:
         found[f"answers {job.answers.name}"] = job.answers
+    if job.bad_rows.file is not None:
+        found[f"rejects {job.bad_rows.file.name}"] = job.bad_rows.file
     return found
 
 

@@ -27,6 +27,7 @@ def _write(job: Run) -> None:
             "position": job.position,
             "rows": job.rows,
             "skipped": job.skipped,
+            "reasons": dict(job.bad_rows.reasons),
             "marks": {name: sink.mark() for name, sink in sinks_of(job).items()},
             "settings": _settings(job),
         }
@@ -47,12 +48,22 @@ def resume(job: Run) -> Checkpoint | None:
     if found is not None:
         _check_same(job, found.record)
         job.model = found.model
+        _expect_columns_of_model(job)
         if job.jobs > 1:
             job.model.set_params(n_jobs=job.jobs)
         job.position = found.record["position"]
         job.rows, job.skipped = found.record["rows"], found.record["skipped"]
+        job.bad_rows.restore(found.record.get("reasons", {}))
         job.marks = found.record["marks"]
     return found
+
+
+def _expect_columns_of_model(job: Run) -> None:
+    """Find the columns that the model has learnt by name, in its order, as if it had been loaded."""
+    job.columns.resumed = True
+    names = getattr(job.model, "feature_names_in_", None)
+    job.columns.expected = None if names is None else [str(name) for name in names]
+    job.columns.width = getattr(job.model, "n_features_in_", None)
 
 
 def _settings(job: Run) -> dict[str, Any]:
@@ -70,7 +81,7 @@ def _settings(job: Run) -> dict[str, Any]:
         "exclude": sorted(columns.exclude),
         "label": columns.label,
         "id": columns.id,
-        "missing": columns.missing,
+        "missing": job.bad_rows.missing,
     }
 
 

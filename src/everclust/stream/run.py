@@ -36,7 +36,8 @@ def run(job: Run) -> Summary:
         _finish(job)
     finally:
         close(job)
-    return Summary(job.rows, job.skipped, resumed_at, time.monotonic() - started, ended)
+    reasons = dict(job.bad_rows.reasons)
+    return Summary(job.rows, job.skipped, resumed_at, time.monotonic() - started, ended, reasons)
 
 
 def _process_stream(job: Run) -> str:
@@ -64,9 +65,20 @@ def _blocks(job: Run) -> Iterator[Block | None]:
 
 
 def _process_block(job: Run, block: Block) -> None:
-    before = job.n_seen
     if job.limit is not None and job.rows + block.n_rows > job.limit:
         block = block.first(job.limit - job.rows)
+    refused = job.bad_rows.refusal(block, job.rows)
+    if refused is None:
+        _process_rows(job, block)
+        return
+    row, error = refused
+    _process_rows(job, block.first(row))
+    _finish(job)  # what came before the row is learnt, and is kept
+    raise error
+
+
+def _process_rows(job: Run, block: Block) -> None:
+    before = job.n_seen
     novel = _novelty(job, block) if job.answers is not None and job.novel and len(block.X) else None
     if job.learns and len(block.X):
         _name_features(job)
@@ -74,9 +86,11 @@ def _process_block(job: Run, block: Block) -> None:
     if job.answers is not None and len(block.X):
         job.answers.write(_answers(job, block, novel))
     _write_events(job, before)
+    job.bad_rows.take(block, job.rows)
     job.rows += block.n_rows
     job.skipped += block.n_rows - len(block.X)
     job.position = block.position
+    job.bad_rows.report(job.columns.warn)
     if job.on_block is not None:
         job.on_block(job, block)
 
@@ -113,6 +127,7 @@ def _write_events(job: Run, since: int) -> None:
 
 
 def _finish(job: Run) -> None:
+    job.bad_rows.report(job.columns.warn, at_end=True)
     save_and_acknowledge(job)
     for sink in reversed(sinks_of(job).values()):  # predictions before webhooks, which may not answer
         sink.finish()

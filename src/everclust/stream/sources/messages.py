@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ...text import counted
 from ..batch import import_pyarrow
 from ..columns import Columns
+from ..reject import Reject, mark_rejected
 
 if TYPE_CHECKING:
     import pyarrow
@@ -26,14 +29,11 @@ def row_of(body: bytes | str) -> dict[str, Any]:
 
 
 def table_of(rows: Sequence[dict[str, Any]], columns: Columns) -> pyarrow.Table:
-    """Rows as a table; once the features are chosen, values that are no numbers are missing."""
+    """Rows as a table; rows with values that are no numbers are rejected, once the features are chosen."""
     arrow = import_pyarrow()
-    if columns.features is None:
-        widest = max(range(len(rows)), key=lambda k: len(rows[k]), default=None)
-        names = [] if widest is None else list(rows[widest])
-    else:
-        names = [*columns.carried, *columns.features]
-    table = {}
+    names = _names(rows, columns)
+    known = columns.features or columns.expected
+    table, rejects = {}, {k: Reject("no JSON object with fields") for k, row in enumerate(rows) if not row}
     for name in names:
         values = [row.get(name) for row in rows]
         if name in columns.carried:
@@ -42,16 +42,63 @@ def table_of(rows: Sequence[dict[str, Any]], columns: Columns) -> pyarrow.Table:
             )
             continue
         numbers = [_number(value) for value in values]
-        is_text = columns.features is None and not any(number is not None for number in numbers)
-        is_text = is_text and any(value is not None for value in values)
-        table[name] = arrow.array(map(str, values)) if is_text else arrow.array(numbers, arrow.float64())
+        if known is None and _is_text(values, numbers):
+            table[name] = arrow.array(map(str, values))
+            continue
+        table[name] = arrow.array(numbers, arrow.float64())
+        if known is None or name in known:
+            rejects |= _no_numbers(name, rows, values, numbers)
     if not table:  # no message could be parsed, but they count as rows
-        return arrow.table({"": arrow.nulls(len(rows))})
-    return arrow.table(table)
+        return mark_rejected(arrow.table({"": arrow.nulls(len(rows))}), rejects)
+    return mark_rejected(arrow.table(table), rejects)
+
+
+def _names(rows: Sequence[dict[str, Any]], columns: Columns) -> list[str]:
+    """The fields to read: those of the model or, before there is one, those that most messages have."""
+    if columns.features is not None:
+        return [*columns.carried, *columns.features]
+    usual = _usual_fields(rows)
+    if columns.expected is not None and columns.chosen is None and usual:
+        usual += [name for name in (*columns.carried, *columns.expected) if name not in usual]
+    wanted = {*columns.carried, *columns.exclude, *(columns.chosen or ())}.difference(usual)
+    others = {name: sum(name in row for row in rows) for row in rows for name in row if name not in usual}
+    for name, count in others.items():
+        if name in wanted:
+            usual.append(name)
+        elif columns.chosen is None and columns.expected is None:
+            columns.warn(
+                f"The field {name!r} is in {count:,} of the first {counted(len(rows), 'message')}, so it is "
+                "left out; choose it with --columns if it is to be learnt."
+            )
+    return usual
+
+
+def _usual_fields(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """The set of fields that occurs most often, in the order of the first message that has it."""
+    sets = Counter(frozenset(row) for row in rows if row)
+    if not sets:
+        return []
+    usual = sets.most_common(1)[0][0]
+    return next(list(row) for row in rows if row and row.keys() == usual)
+
+
+def _is_text(values: Sequence[Any], numbers: Sequence[float | None]) -> bool:
+    """Whether a field holds text: none of its values is a number."""
+    return all(number is None for number in numbers) and any(value is not None for value in values)
+
+
+def _no_numbers(
+    name: str, rows: Sequence[dict[str, Any]], values: Sequence[Any], numbers: Sequence[float | None]
+) -> dict[int, Reject]:
+    return {
+        k: Reject(f"no number in column {name!r}", json.dumps(rows[k], default=str))
+        for k, (value, number) in enumerate(zip(values, numbers, strict=True))
+        if number is None and value is not None
+    }
 
 
 def _number(value: Any) -> float | None:
     try:
         return None if value is None else float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None

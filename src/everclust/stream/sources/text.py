@@ -11,6 +11,7 @@ from ..batch import Batch, StreamError, import_pyarrow
 from ..columns import Columns
 from .bytes import COMPRESSED, Bytes, FileBytes
 from .parsers import DELIMITERS, CsvParser, JsonParser
+from .quotes import Cut
 from .tables import too_short
 
 if TYPE_CHECKING:
@@ -20,10 +21,7 @@ PAUSE = 0.2  # seconds between two attempts to read a file that may have grown
 
 
 class TextReader:
-    """Rows of one text. A position is the byte at which a piece begins and a number of rows from there.
-
-    Lines end at line breaks, also within quotes, so a value cannot hold one.
-    """
+    """Rows of one text. A position is the byte at which a piece begins and a number of rows from there."""
 
     def __init__(
         self,
@@ -37,7 +35,9 @@ class TextReader:
     ) -> None:
         self.origin, self.name, self.kind = origin, name, kind
         self.columns, self.follow = columns, follow
-        self.parser = JsonParser(columns) if kind == "jsonl" else CsvParser(columns, DELIMITERS[kind], header)
+        self.parser = (
+            JsonParser(columns) if kind == "jsonl" else CsvParser(columns, DELIMITERS[kind], header, name)
+        )
 
     def batches(self, position: dict[str, int] | None) -> Iterator[Batch]:
         """All rows after a position, or from the start."""
@@ -49,8 +49,8 @@ class TextReader:
     def _batches(self, position: dict[str, int] | None) -> Iterator[Batch]:
         begin, skip = (position["byte"], position["rows"]) if position else (0, 0)
         n_before = self._start(begin)
-        for start, text in self._pieces(n_before):
-            table = self._parse(text)
+        for start, text, is_broken in self._pieces(n_before):
+            table = self.parser.broken(text) if is_broken else self._parse(text)
             skipped = min(skip, table.num_rows)
             skip -= skipped
             yield _batch(table.slice(skipped), start, skipped)
@@ -77,39 +77,55 @@ class TextReader:
         return self.origin.skip(byte - n_read)
 
     def _first_line(self) -> bytes:
-        text = b""
-        while b"\n" not in text:
+        text, end = b"", 0
+        while not end:
             piece = self.origin.read()
             if not piece and not self.follow:
                 break
             if not piece:
                 time.sleep(PAUSE)
             text += piece
-        line, newline, self._rest = text.partition(b"\n")
+            end = self.parser.quotes.first_end(text)
+        end = end or len(text)
+        line, self._rest = text[:end], text[end:]
         if not line.strip():
             raise StreamError(f"{self.name} has no header in its first line; add one, or use --no-header.")
-        return line + newline
+        return line
 
     _rest = b""
 
-    def _pieces(self, start: int) -> Iterator[tuple[int, bytes]]:
-        """(byte at which it begins, whole lines); no lines while a followed file does not grow."""
+    def _pieces(self, start: int) -> Iterator[tuple[int, bytes, bool]]:
+        """(byte at which it begins, whole records, whether it is a line whose quote is not closed); no
+        records while a followed file does not grow.
+        """
         rest, self._rest = self._rest, b""
+        at_end = False
         while True:
-            cut = rest.rfind(b"\n") + 1
-            if cut:
-                yield start, rest[:cut]
-                start, rest = start + cut, rest[cut:]
+            cut = self._cut(rest, at_end)
+            if cut.end:
+                yield start, rest[: cut.end], False
+                start, rest = start + cut.end, rest[cut.end :]
+            if cut.is_broken:
+                line = rest.partition(b"\n")[0] + b"\n"
+                yield start, rest[: len(line)], True
+                start, rest = start + len(line), rest[len(line) :]
+                continue
+            if at_end:
+                break
             piece = self.origin.read()
             rest += piece
-            if not piece and not self.follow:
-                break
-            if not piece:
+            at_end = not piece and not self.follow
+            if not piece and self.follow:
                 self._check_length(start + len(rest))
                 time.sleep(PAUSE)
-                yield start, b""
+                yield start, b"", False
         if rest.strip():
-            yield start, rest
+            yield start, rest, False
+
+    def _cut(self, text: bytes, at_end: bool) -> Cut:
+        if self.parser.quotes is None:
+            return Cut(text.rfind(b"\n") + 1)
+        return self.parser.quotes.cut(text, at_end=at_end)
 
     def _check_length(self, n_read: int) -> None:
         if isinstance(self.origin, FileBytes) and self.origin.path.stat().st_size < n_read:
