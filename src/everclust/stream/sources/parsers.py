@@ -45,6 +45,12 @@ class CsvParser:
             if not self.is_explicit and not self.columns.mentions(self.names):
                 self._refuse_numbers()
 
+    def is_header(self, line: bytes, names: list[str]) -> bool:
+        """Whether a first line names the columns to read, after a file with columns of these names."""
+        header = self.csv.read_csv(import_pyarrow().py_buffer(line), parse_options=self.parsing)
+        wanted = {*self.columns.carried, *(self.columns.features or self.columns.expected or names)}
+        return wanted <= {name.removeprefix("\ufeff") for name in header.column_names}
+
     def _refuse_numbers(self) -> None:
         """A first line of numbers is probably data, which would be lost as a header."""
         if all(_is_numeral(name) for name in self.names):
