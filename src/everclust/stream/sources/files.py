@@ -89,20 +89,34 @@ class Files:
     def _batches(self, position: Position) -> Generator[Batch, None, None]:
         first = self._index(position) if position else 0
         for k in range(first, len(self.paths)):
-            within = position["within"] if position and k == first else None
+            within = position["within"] if position and self.paths[k] == position["file"] else None
             for batch in self._read_file(self.paths[k], within):
                 yield Batch(batch.table, self._position_after(k, batch.position_after))
 
     def _position_after(self, k: int, within: Callable[[int], Position]) -> Callable[[int], Position]:
-        return lambda n_rows: {"file": self.paths[k], "before": k, "within": within(n_rows)}
+        return lambda n_rows: {
+            "file": self.paths[k],
+            "before": k,
+            "learnt": self.paths[:k],
+            "within": within(n_rows),
+        }
 
     def _index(self, position: Position) -> int:
-        if position["before"] >= len(self.paths) or self.paths[position["before"]] != position["file"]:
+        """The file at which to go on; files that were read before it may have been deleted since."""
+        file, learnt = position["file"], position.get("learnt")
+        before = [path for path in self.paths if path < file]
+        added = len(before) > position["before"] if learnt is None else not set(before) <= set(learnt)
+        if added:
             raise StreamError(
-                f"{position['file']} was file number {position['before'] + 1} at the checkpoint, but the "
+                f"{file} was file number {position['before'] + 1} at the checkpoint, but the "
                 "files before it have changed; restore them, or choose another checkpoint folder."
             )
-        return int(position["before"])
+        if file not in self.paths:
+            self.columns.warn(
+                f"{file}, in which the checkpoint lies, is gone, so rows of it that were not read yet are "
+                "lost; reading goes on with the file after it."
+            )
+        return len(before)
 
     def _read_file(self, path: str, within: Position) -> Iterator[Batch]:
         suffix = self._suffix(path)
