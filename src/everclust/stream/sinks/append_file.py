@@ -35,7 +35,7 @@ class AppendFile:
             raise self._unwritable(error) from None
 
     def mark(self) -> dict[str, int] | None:
-        """Sync the file to the disk and return its length, and its inode, which a new name does not change."""
+        """Sync the file to the disk and return its length and its inode, which renaming keeps."""
         try:
             file = self._opened()
             file.flush()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..batch import Batch, Position, StreamError, import_pyarrow
 from ..columns import Columns
 from .bytes import COMPRESSED, Bytes, FileBytes
-from .parsers import DELIMITERS, CsvParser, JsonParser
+from .parsers import DELIMITERS, CsvParser, JsonParser, broken_line
 from .quotes import Cut
 from .rotation import HEAD, identity, was_replaced
 from .tables import too_short
@@ -53,7 +53,7 @@ class TextReader:
         begin, skip = (position["byte"], position["rows"]) if position else (0, 0)
         n_before = self._start(begin, position)
         for start, text, is_broken in self._pieces(n_before):
-            table = self.parser.broken(text) if is_broken else self._parse(text)
+            table = broken_line(text) if is_broken else self._parse(text)
             skipped = min(skip, table.num_rows)
             skip -= skipped
             yield _batch(table.slice(skipped), skipped, self._position(start, start + len(text)))
@@ -91,6 +91,7 @@ class TextReader:
 
     def _header(self, position: Position) -> bytes:
         """Read the header; a file that was begun by a rotation may have none."""
+        assert isinstance(self.parser, CsvParser)
         if position and "names" in position:
             self.parser.names = self.names = position["names"]
             self.own_header = False
@@ -110,6 +111,7 @@ class TextReader:
         return self.origin.skip(byte - n_read)
 
     def _first_line(self) -> bytes:
+        assert isinstance(self.parser, CsvParser)
         text, end = b"", 0
         while not end:
             piece = self.origin.read()
