@@ -131,16 +131,6 @@ def test_a_file_that_grows(folder, X, monkeypatch):
     np.testing.assert_array_equal(np.concatenate(rows), X[:300])
 
 
-def test_a_followed_file_must_not_shrink(folder, X, monkeypatch):
-    monkeypatch.setattr(text_module, "PAUSE", 0.01)
-    path = folder / "log.csv"
-    path.write_bytes(csv_bytes(X[:100]))
-    with pytest.raises(StreamError, match="was truncated while it was read"):  # noqa: PT012
-        for batch in open_source("log.csv", follow=True).batches():
-            if batch.table.num_rows:
-                path.write_text("a,b,c,d\n")
-
-
 def test_a_line_without_an_end_counts_at_the_end_of_a_file(folder):
     (folder / "x.csv").write_text("a,b\n1,2\n3,4")
     assert read("x.csv")[0].tolist() == [[1, 2], [3, 4]]

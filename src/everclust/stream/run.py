@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from .blocks import Block, blocks, one_ahead
 from .job import Run, Summary, close, sinks_of
 from .resume import save_and_acknowledge
 from .sinks.events import numbered
+from .write_file import remove_leftovers
 
 
 def run(job: Run) -> Summary:
@@ -30,6 +32,8 @@ def run(job: Run) -> Summary:
     started = time.monotonic()
     resumed_at = job.rows
     try:
+        for path in _written_files(job):
+            remove_leftovers(path)
         for name, sink in sinks_of(job).items():
             sink.rewind(job.marks.get(name))
         ended = _process_stream(job)
@@ -38,6 +42,12 @@ def run(job: Run) -> Summary:
         close(job)
     reasons = dict(job.bad_rows.reasons)
     return Summary(job.rows, job.skipped, resumed_at, time.monotonic() - started, ended, reasons)
+
+
+def _written_files(job: Run) -> list[Path]:
+    """Files that are written as a whole: the model and a Parquet file of predictions."""
+    found = [job.model_path] if job.model_path is not None and job.learns else []
+    return found if job.answers is None or job.answers.name == "-" else [*found, Path(job.answers.name)]
 
 
 def _process_stream(job: Run) -> str:

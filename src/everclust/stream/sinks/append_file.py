@@ -34,34 +34,58 @@ class AppendFile:
         except OSError as error:
             raise self._unwritable(error) from None
 
-    def mark(self) -> int | None:
-        """Sync the file to the disk and return its length."""
+    def mark(self) -> dict[str, int] | None:
+        """Sync the file to the disk and return its length and its inode, which renaming keeps."""
         try:
             file = self._opened()
             file.flush()
             if not self._is_regular():
                 return None
             os.fsync(file.fileno())
-            return file.tell()
+            return {"length": file.tell(), "inode": os.fstat(file.fileno()).st_ino}
         except OSError as error:
             raise self._unwritable(error) from None
 
-    def rewind(self, length: int | None) -> None:
-        """Cut the file back to a marked length; None is 0."""
+    def rewind(self, mark: dict[str, int] | int | None) -> bool:
+        """Cut the file back to a mark, where None is its start; returns whether the file begins anew.
+
+        If it was renamed since, that file is cut back, and a new one is begun.
+        """
         if self.path == "-":
-            return
-        if length is not None and (not os.path.exists(self.path) or os.path.getsize(self.path) < length):
+            return mark is None
+        length, inode = (mark["length"], mark["inode"]) if isinstance(mark, dict) else (mark, None)
+        is_whole = os.path.exists(self.path) and os.path.getsize(self.path) >= (length or 0)
+        if length is None or is_whole:
+            self._cut(length or 0)
+            return length is None
+        if not self._cut_renamed(length, inode):
             raise StreamError(
                 f"{self.path} is shorter than the {counted(length, 'byte')} of the checkpoint; restore the "
                 "old file, or choose another checkpoint folder."
             )
+        self._cut(0)
+        return True
+
+    def _cut(self, length: int) -> None:
         try:
             if self._is_regular():
                 file = self._opened()
-                file.truncate(length or 0)
+                file.truncate(length)
                 file.seek(0, os.SEEK_END)
         except OSError as error:
             raise self._unwritable(error) from None
+
+    def _cut_renamed(self, length: int, inode: int | None) -> bool:
+        """Cut the file of a mark back under its new name in the same folder; False if it is not there."""
+        try:
+            with os.scandir(os.path.dirname(os.path.realpath(self.path))) as entries:
+                for entry in entries:
+                    if entry.inode() == inode and entry.is_file() and entry.stat().st_size >= length:
+                        os.truncate(entry.path, length)
+                        return True
+        except OSError as error:
+            raise self._unwritable(error) from None
+        return False
 
     def close(self) -> None:
         """Sync the file to the disk and close it."""

@@ -101,8 +101,7 @@ class TextSink:
 
     def rewind(self, mark: Any) -> None:
         """Remove everything written after a mark."""
-        self.file.rewind(mark)
-        if mark is None:
+        if self.file.rewind(mark):
             self.file.append(self.rows.header().encode())
 
     def finish(self) -> None:

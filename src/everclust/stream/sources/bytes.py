@@ -32,19 +32,38 @@ class FileBytes:
     def __init__(self, path: Path) -> None:
         self.path, self._plain = path, path.suffix not in COMPRESSED
         self._file = import_pyarrow().input_stream(str(path)) if not self._plain else path.open("rb")
+        self.inode = (os.fstat(self._file.fileno()) if self._plain else path.stat()).st_ino
+        self._first = b""  # bytes of a compressed file
 
     def skip(self, n_bytes: int) -> bool:
         """Seek in a plain file; read a compressed one up to there."""
         if not self._plain:
             return _skip_by_reading(self, n_bytes)
-        if self.path.stat().st_size < n_bytes:
+        if self.size() < n_bytes:
             return False
         self._file.seek(n_bytes)
         return True
 
+    def size(self) -> int:
+        """Bytes of the open file, whatever its name is now."""
+        return os.fstat(self._file.fileno()).st_size
+
+    def is_at_least(self, n_bytes: int) -> bool:
+        """Whether a plain file has so many bytes; of a compressed one, this is found out by reading."""
+        return not self._plain or self.size() >= n_bytes
+
+    def head(self, n_bytes: int) -> bytes:
+        """The first bytes as they are now; of a compressed file, at most as many as a piece has."""
+        if self._plain:
+            return os.pread(self._file.fileno(), n_bytes, 0)
+        return (self._first or self.read())[:n_bytes]
+
     def read(self, n_bytes: int = PIECE) -> bytes:
         """The next piece."""
-        return self._file.read(n_bytes)
+        piece: bytes = self._file.read(n_bytes)
+        if not self._plain and not self._first:
+            self._first = piece[:PIECE]
+        return piece
 
     def close(self) -> None:
         """Close the file."""

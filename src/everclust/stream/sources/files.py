@@ -15,7 +15,8 @@ from ..batch import Batch, Position, StreamError
 from ..columns import Columns
 from .bytes import COMPRESSED, FileBytes, StandardInput
 from .read_ahead import read_ahead
-from .tables import arrow_tables, npy_tables, npz_tables, parquet_tables
+from .rotation import is_same_file, rotated_files
+from .tables import arrow_tables, npy_tables, npz_tables, parquet_tables, too_short
 from .text import TextReader
 
 if TYPE_CHECKING:
@@ -88,37 +89,87 @@ class Files:
     def _batches(self, position: Position) -> Generator[Batch, None, None]:
         first = self._index(position) if position else 0
         for k in range(first, len(self.paths)):
-            within = position["within"] if position and k == first else None
+            within = position["within"] if position and self.paths[k] == position["file"] else None
             for batch in self._read_file(self.paths[k], within):
                 yield Batch(batch.table, self._position_after(k, batch.position_after))
 
     def _position_after(self, k: int, within: Callable[[int], Position]) -> Callable[[int], Position]:
-        return lambda n_rows: {"file": self.paths[k], "before": k, "within": within(n_rows)}
+        return lambda n_rows: {
+            "file": self.paths[k],
+            "before": k,
+            "learnt": self.paths[:k],
+            "within": within(n_rows),
+        }
 
     def _index(self, position: Position) -> int:
-        if position["before"] >= len(self.paths) or self.paths[position["before"]] != position["file"]:
+        """The file at which to go on; files that were read before it may have been deleted since."""
+        file, learnt = position["file"], position.get("learnt")
+        before = [path for path in self.paths if path < file]
+        added = len(before) > position["before"] if learnt is None else not set(before) <= set(learnt)
+        if added:
             raise StreamError(
-                f"{position['file']} was file number {position['before'] + 1} at the checkpoint, but the "
+                f"{file} was file number {position['before'] + 1} at the checkpoint, but the "
                 "files before it have changed; restore them, or choose another checkpoint folder."
             )
-        return int(position["before"])
+        if file not in self.paths:
+            self.columns.warn(
+                f"{file}, in which the checkpoint lies, is gone, so rows of it that were not read yet are "
+                "lost; reading goes on with the file after it."
+            )
+        return len(before)
 
     def _read_file(self, path: str, within: Position) -> Iterator[Batch]:
         suffix = self._suffix(path)
         try:
-            if suffix in TEXTS:
-                origin = StandardInput() if path == "-" else FileBytes(Path(path))
-                name = "Standard input" if path == "-" else path
-                reader = TextReader(
-                    origin, name, TEXTS[suffix], self.columns, header=self.header, follow=self.follow
-                )
-                yield from reader.batches(within)
+            if suffix in TEXTS and self.follow and path != "-":
+                yield from self._follow(Path(path), within)
+            elif suffix in TEXTS:
+                if path != "-" and not is_same_file(Path(path), within):
+                    raise _another_file(Path(path), within)
+                yield from self._text_reader(path, suffix, self.follow).batches(within)
             else:
                 yield from _with_positions(TABLES[suffix](Path(path), within or 0), within or 0)
         except StreamError:
             raise
         except (ValueError, EOFError, OSError, BadZipFile) as error:  # pyarrow's and NumPy's are ValueErrors
             raise StreamError(f"{path} cannot be read: {' '.join(str(error).split()).rstrip('.')}.") from None
+
+    def _text_reader(
+        self, path: str, suffix: str, follow: bool, names: list[str] | None = None
+    ) -> TextReader:
+        origin = StandardInput() if path == "-" else FileBytes(Path(path))
+        name = "Standard input" if path == "-" else path
+        return TextReader(
+            origin, name, TEXTS[suffix], self.columns, header=self.header, follow=follow, names=names
+        )
+
+    def _follow(self, path: Path, within: Position) -> Iterator[Batch]:
+        """Rows of a file that grows. When it is rotated, the old one is read to its end, then the new one."""
+        suffix, names = self._suffix(str(path)), None
+        while True:
+            if within and not is_same_file(path, within):
+                old_files = rotated_files(path, within)
+                self._tell_of_rotation(path, old_files)
+                for old, start in old_files:
+                    reader = self._text_reader(str(old), suffix, False, names)
+                    yield from reader.batches(start)
+                    names = reader.names
+                within = None
+            reader = self._text_reader(str(path), suffix, True, names)
+            yield from reader.batches(within)
+            names, within = reader.names, reader.truncated_at
+            if within is None:
+                self.columns.warn(f"{path} was replaced; it was read to its end, and its successor follows.")
+
+    def _tell_of_rotation(self, path: Path, old_files: list[tuple[Path, Position]]) -> None:
+        if old_files:
+            rest = ", ".join(str(old) for old, _ in old_files)
+            self.columns.warn(f"{path} was rotated; first the rest of {rest} is read.")
+        else:
+            self.columns.warn(
+                f"{path} was rotated or truncated, and what was in it cannot be found beside it, so rows "
+                "that were not read yet are lost; reading goes on at its start."
+            )
 
     def acknowledge(self, position: Position) -> None:
         """Files need no acknowledgement."""
@@ -146,6 +197,15 @@ def _matching_files(pattern: str) -> list[str]:
     if not paths:
         raise StreamError(f"There is no file {pattern}; check the path, or quote the pattern.")
     return paths
+
+
+def _another_file(path: Path, within: Position) -> StreamError:
+    if path.stat().st_size < within["byte"]:
+        return too_short(path)
+    return StreamError(
+        f"{path} does not begin as the file that was read before the checkpoint did; restore it, or choose "
+        "another checkpoint folder."
+    )
 
 
 def _with_positions(tables: Iterator[pyarrow.Table], n_before: int) -> Iterator[Batch]:

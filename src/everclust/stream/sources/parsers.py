@@ -45,6 +45,12 @@ class CsvParser:
             if not self.is_explicit and not self.columns.mentions(self.names):
                 self._refuse_numbers()
 
+    def is_header(self, line: bytes, names: list[str]) -> bool:
+        """Whether a first line names the columns to read, after a file with columns of these names."""
+        header = self.csv.read_csv(import_pyarrow().py_buffer(line), parse_options=self.parsing)
+        wanted = {*self.columns.carried, *(self.columns.features or self.columns.expected or names)}
+        return wanted <= {name.removeprefix("\ufeff") for name in header.column_names}
+
     def _refuse_numbers(self) -> None:
         """A first line of numbers is probably data, which would be lost as a header."""
         if all(_is_numeral(name) for name in self.names):
@@ -62,20 +68,14 @@ class CsvParser:
             self.names = [f"x{k}" for k in range(self._n_columns(text))]
         if self.types is None:
             self._choose(text)
+        rejects: dict[int, Reject] = {}
         try:
-            table, rejects = self._read(text, self.types, list(self.types or {})), {}
+            table = self._read(text, self.types, list(self.types or {}))
         except arrow.ArrowInvalid:
             table, rejects = self._repaired(text)
         if self.invalid:
             table, rejects = _with_invalid(table, rejects, self.invalid)
         return mark_rejected(table, rejects)
-
-    def broken(self, line: bytes) -> pyarrow.Table:
-        """One row, rejected, for a line whose quote is not closed."""
-        arrow, text = import_pyarrow(), line.decode(errors="replace").rstrip()
-        return mark_rejected(
-            arrow.table({"": arrow.nulls(1)}), {0: Reject("a quote that is not closed", text)}
-        )
 
     def _n_columns(self, text: bytes) -> int:
         first = import_pyarrow().py_buffer(text.lstrip().partition(b"\n")[0] + b"\n")
@@ -153,6 +153,12 @@ class CsvParser:
         return arrow.table(columns), rejects
 
 
+def broken_line(line: bytes) -> pyarrow.Table:
+    """One row, rejected, for a line whose quote is not closed."""
+    arrow, text = import_pyarrow(), line.decode(errors="replace").rstrip()
+    return mark_rejected(arrow.table({"": arrow.nulls(1)}), {0: Reject("a quote that is not closed", text)})
+
+
 def _with_invalid(
     table: pyarrow.Table, rejects: dict[int, Reject], invalid: dict[int, Reject]
 ) -> tuple[pyarrow.Table, dict[int, Reject]]:
@@ -202,7 +208,8 @@ class JsonParser:
 
     def _line_by_line(self, text: bytes) -> pyarrow.Table:
         """Read the objects one by one, so that those that are broken can be told from the others."""
-        rows, broken = [], {}
+        rows: list[dict[str, Any]] = []
+        broken: dict[int, Reject] = {}
         for line in text.splitlines():
             for value in _objects(line):
                 if not isinstance(value, dict):

@@ -35,7 +35,7 @@ class Quotes:
         end = text.rfind(b"\n")
         if b'"' not in text:
             return Cut(end + 1)
-        spans = []
+        spans: list[tuple[int, int]] = []
         for match in self.quoted.finditer(text):
             start, stop = match.span()
             is_open = not match[1]

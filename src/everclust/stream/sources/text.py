@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ...text import counted
-from ..batch import Batch, StreamError, import_pyarrow
+from ..batch import Batch, Position, StreamError, import_pyarrow
 from ..columns import Columns
 from .bytes import COMPRESSED, Bytes, FileBytes
-from .parsers import DELIMITERS, CsvParser, JsonParser
+from .parsers import DELIMITERS, CsvParser, JsonParser, broken_line
 from .quotes import Cut
+from .rotation import HEAD, identity, was_replaced
 from .tables import too_short
 
 if TYPE_CHECKING:
@@ -32,35 +32,53 @@ class TextReader:
         *,
         header: bool | None = None,
         follow: bool = False,
+        names: list[str] | None = None,
     ) -> None:
+        self.names = names  # columns of the file before a rotation; its successor may come without a header
+        self.truncated_at: Position = None  # where reading ended because the followed file was truncated
         self.origin, self.name, self.kind = origin, name, kind
         self.columns, self.follow = columns, follow
         self.parser = (
             JsonParser(columns) if kind == "jsonl" else CsvParser(columns, DELIMITERS[kind], header, name)
         )
 
-    def batches(self, position: dict[str, int] | None) -> Iterator[Batch]:
+    def batches(self, position: Position) -> Iterator[Batch]:
         """All rows after a position, or from the start."""
         try:
             yield from self._batches(position)
         finally:
             self.origin.close()
 
-    def _batches(self, position: dict[str, int] | None) -> Iterator[Batch]:
+    def _batches(self, position: Position) -> Iterator[Batch]:
         begin, skip = (position["byte"], position["rows"]) if position else (0, 0)
-        n_before = self._start(begin)
+        n_before = self._start(begin, position)
         for start, text, is_broken in self._pieces(n_before):
-            table = self.parser.broken(text) if is_broken else self._parse(text)
+            table = broken_line(text) if is_broken else self._parse(text)
             skipped = min(skip, table.num_rows)
             skip -= skipped
-            yield _batch(table.slice(skipped), start, skipped)
+            yield _batch(table.slice(skipped), skipped, self._position(start, start + len(text)))
         if skip:
             raise too_short(self.name)
 
-    def _start(self, begin: int) -> int:
+    def _position(self, start: int, end: int) -> dict[str, Any]:
+        """The position at the start of a piece, with what identifies its file and how to read it."""
+        position: dict[str, Any] = {"byte": start, "rows": 0}
+        if isinstance(self.origin, FileBytes):
+            position |= self._identity(end)
+        return position if self.own_header else {**position, "names": self.names}
+
+    def _identity(self, n_read: int) -> dict[str, Any]:
+        if self._known is None or self._known["head"][0] < min(HEAD, n_read):
+            assert isinstance(self.origin, FileBytes)
+            self._known = identity(self.origin, n_read)
+        return self._known
+
+    _known: dict[str, Any] | None = None
+    own_header = True  # False if the names of the columns are those of the file before it
+
+    def _start(self, begin: int, position: Position) -> int:
         """Read the header, skip to the byte at which reading begins, and return that byte."""
-        header = self._first_line() if self.parser.has_header else b""
-        self.parser.read_header(header)
+        header = self._header(position) if self.parser.has_header else b""
         if begin > len(header):
             n_read = len(header) + len(self._rest)
             if begin < n_read:
@@ -71,12 +89,29 @@ class TextReader:
                     raise too_short(self.name)
         return max(begin, len(header))
 
+    def _header(self, position: Position) -> bytes:
+        """Read the header; a file that was begun by a rotation may have none."""
+        assert isinstance(self.parser, CsvParser)
+        if position and "names" in position:
+            self.parser.names = self.names = position["names"]
+            self.own_header = False
+            return b""
+        line = self._first_line()
+        if self.names and not self.parser.is_header(line, self.names):
+            self.parser.names, self.own_header = self.names, False
+            self._rest = line + self._rest
+            return b""
+        self.parser.read_header(line)
+        self.names = self.parser.names
+        return line
+
     def _seek(self, byte: int, n_read: int) -> bool:
         if isinstance(self.origin, FileBytes) and self.origin.path.suffix not in COMPRESSED:
             return self.origin.skip(byte)
         return self.origin.skip(byte - n_read)
 
     def _first_line(self) -> bytes:
+        assert isinstance(self.parser, CsvParser)
         text, end = b"", 0
         while not end:
             piece = self.origin.read()
@@ -113,10 +148,16 @@ class TextReader:
             if at_end:
                 break
             piece = self.origin.read()
+            if self.follow and self._was_truncated(start + len(rest)):
+                self.truncated_at = self._position(start, start)
+                return
             rest += piece
             at_end = not piece and not self.follow
             if not piece and self.follow:
-                self._check_length(start + len(rest))
+                if self._was_replaced():
+                    rest += self._drained()
+                    at_end = True
+                    continue
                 time.sleep(PAUSE)
                 yield start, b"", False
         if rest.strip():
@@ -127,12 +168,24 @@ class TextReader:
             return Cut(text.rfind(b"\n") + 1)
         return self.parser.quotes.cut(text, at_end=at_end)
 
-    def _check_length(self, n_read: int) -> None:
-        if isinstance(self.origin, FileBytes) and self.origin.path.stat().st_size < n_read:
-            raise StreamError(
-                f"{self.name} was truncated while it was read, to less than the {counted(n_read, 'byte')} "
-                "read so far; a followed file may only grow."
-            )
+    def _was_truncated(self, n_read: int) -> bool:
+        """Whether the followed file is shorter than what was read of it, or begins differently now."""
+        origin = self.origin
+        if not isinstance(origin, FileBytes) or origin.path.suffix in COMPRESSED:
+            return False
+        if origin.size() < n_read or self._known is None:
+            return origin.size() < n_read
+        return identity(origin, self._known["head"][0]) != self._known
+
+    def _was_replaced(self) -> bool:
+        return isinstance(self.origin, FileBytes) and was_replaced(self.origin.path, self.origin)
+
+    def _drained(self) -> bytes:
+        """What was still written to a file before its successor was begun."""
+        pieces = []
+        while piece := self.origin.read():
+            pieces.append(piece)
+        return b"".join(pieces)
 
     def _parse(self, text: bytes) -> pyarrow.Table:
         arrow = import_pyarrow()
@@ -143,5 +196,5 @@ class TextReader:
             raise StreamError(f"{self.name} cannot be read as {self.kind}: {reason}.") from None
 
 
-def _batch(table: pyarrow.Table, start: int, skipped: int) -> Batch:
-    return Batch(table, lambda n_rows: {"byte": start, "rows": skipped + n_rows})
+def _batch(table: pyarrow.Table, skipped: int, position: dict[str, Any]) -> Batch:
+    return Batch(table, lambda n_rows: {**position, "rows": skipped + n_rows})
