@@ -116,7 +116,7 @@ def test_the_numbers_of_the_clusters_stay(way, tmp_path):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_names_of_features_stay(way, tmp_path):
-    names = pandas.Index(["ä", "π²", 'quo"te\n', "\ud800"], dtype=object)
+    names = pandas.Index(["ä", "π²", 'quo"te\n', "rate\xa0[/s]"], dtype=object)
     frame = pandas.DataFrame(IRIS, columns=names)
     restored = way(IDAT().fit(frame), tmp_path / "model")
     assert list(restored.feature_names_in_) == list(frame.columns)
