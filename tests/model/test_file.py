@@ -116,7 +116,7 @@ def test_the_numbers_of_the_clusters_stay(way, tmp_path):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_names_of_features_stay(way, tmp_path):
-    names = pandas.Index(["ä", "π²", 'quo"te\n', "\ud800"], dtype=object)
+    names = pandas.Index(["ä", "π²", 'quo"te\n', "rate\xa0[/s]"], dtype=object)
     frame = pandas.DataFrame(IRIS, columns=names)
     restored = way(IDAT().fit(frame), tmp_path / "model")
     assert list(restored.feature_names_in_) == list(frame.columns)
@@ -570,7 +570,9 @@ def test_names_that_cannot_be_saved_are_not_learnt(names):
     pandas = pytest.importorskip("pandas")
     rows = pandas.DataFrame(DIGITS[:30, 20:24], columns=names)
     model = EverClust()
-    with pytest.raises(ValueError, match=r"names of features that no model can have: .*; rename"):
+    with pytest.raises(
+        ValueError, match=r"no model can have: a control character .*; rename|unique column names"
+    ):
         model.fit(rows)
     assert not hasattr(model, "feature_names_in_")
 
@@ -640,7 +642,7 @@ def test_scalars_that_are_none(scalars, sound, tmp_path):
     "names",
     [
         *["abcd", ["a", "b", "c"], ["a", "b", "c", 4], {"a": 1, "b": 2, "c": 3, "d": 4}, 4, [[]] * 4, True],
-        *[[*"abca"], [*"abc", "\x1b[2J"], [*"abc", "d\n"], [*"abc", "\ud800"]],
+        *[[*"abca"], [*"abc", "\x1b[2J"], [*"abc", "d\0"], [*"abc", "\ud800"]],
     ],
 )
 def test_absurd_names(names, sound, tmp_path):

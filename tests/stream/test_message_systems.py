@@ -122,7 +122,7 @@ def test_events_are_added_to_a_redis_stream_once(client, redis_port, tmp_path, p
 
 
 def test_a_server_that_is_not_there(sentence, monkeypatch):
-    monkeypatch.setattr("everclust.stream.sources.reconnect.MAX_OUTAGE", 0.0)
+    monkeypatch.setattr("everclust.stream.reconnect.MAX_OUTAGE", 0.0)
     port = servers.free_port()
     for scheme, package in {"redis": "redis", "nats": "nats", "mqtt": "paho.mqtt"}.items():
         pytest.importorskip(package)

@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 from everclust import EverClust, load
-from everclust.stream import open_source
+from everclust.stream import open_source, reconnect
 from everclust.stream.batch import UnreachableError
 from everclust.stream.columns import Columns
 from everclust.stream.sources import nats as jetstream
-from everclust.stream.sources import reconnect
 from everclust.stream.sources import redis as redis_stream
 from stream.test_message_systems import bodies, publish_mqtt, publish_nats, subscribe_mqtt
 from support import servers

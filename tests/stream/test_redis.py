@@ -10,9 +10,8 @@ from contextlib import nullcontext
 import pytest
 
 from everclust import load
-from everclust.stream import open_source
+from everclust.stream import open_source, reconnect
 from everclust.stream.columns import Columns
-from everclust.stream.sources import reconnect
 from everclust.stream.sources import redis as redis_stream
 from support import servers
 from support.stream_fixtures import NAMES, clouds

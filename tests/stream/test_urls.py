@@ -226,7 +226,7 @@ def test_kafka_logs_in_as_the_address_says():
 
 def test_kafka_with_a_password_that_is_not_asked_for(monkeypatch, sentence):
     monkeypatch.setattr("everclust.stream.sources.kafka.TIMEOUT", 1.0)
-    monkeypatch.setattr("everclust.stream.sources.reconnect.MAX_OUTAGE", 1.0)
+    monkeypatch.setattr("everclust.stream.reconnect.MAX_OUTAGE", 1.0)
     kafka = servers.Kafka()
     options = "security.protocol=SASL_PLAINTEXT&sasl.mechanism=PLAIN&sasl.username=me&sasl.password=wrongword"
     said = sentence(*fit(f"kafka://{kafka.server}/t?{options}"), code=5)

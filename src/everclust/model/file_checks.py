@@ -32,6 +32,7 @@ IDS = ("next_cluster", "next_community")
 COLUMN = {name: place for place, name in enumerate(("id", "size", *Community._fields[2:]))}  # of a list
 FRACTIONS = ("vigilance", "cluster_ratio")
 UNPRINTABLE = ("Cc", "Cs")  # control characters, which a terminal obeys, and halves of pairs
+LINE_BREAKS = "\t\r\n"  # which headers of spreadsheets hold
 DTYPES = ("<f8", "<i8", "|b1")
 
 
@@ -101,7 +102,7 @@ def check_distinct(names: Iterable[str]) -> None:
     for name in names:
         if name in seen:
             raise ValueError(f"the feature name {shortened(name)} is there twice; rename one of them")
-        if any(unicodedata.category(character) in UNPRINTABLE for character in name):
+        if any(unicodedata.category(c) in UNPRINTABLE and c not in LINE_BREAKS for c in name):
             raise ValueError(f"a control character in the feature name {ascii(name)[:60]}; rename it")
         seen.add(name)
 

@@ -22,30 +22,26 @@ class PromptSource:
     def __init__(self, source: Source, seconds: float) -> None:
         self._source, self._seconds = source, seconds
         self.named, self.endless = source.named, source.endless
-        self._is_due = False
-
-    @property
-    def wants_checkpoint(self) -> bool:
-        """Whether rows have waited long enough, or the source itself wants one."""
-        return self._is_due or self._source.wants_checkpoint
+        self.wants_checkpoint = source.wants_checkpoint
 
     def batches(self, position: Position = None) -> Iterator[Batch]:
         """All rows after a position, and an empty batch when some have waited long enough."""
         since = None  # when the first of the rows that wait arrived
         for batch in self._source.batches(position):
+            self.wants_checkpoint = self._source.wants_checkpoint
             yield batch
             n_rows = batch.table.num_rows
             if n_rows:
                 position = batch.position_after(n_rows)
                 since = time.monotonic() if since is None else since
             if since is not None and time.monotonic() - since >= self._seconds:
-                self._is_due, since = True, None
+                self.wants_checkpoint, since = True, None
                 yield empty_batch(position)
-                self._is_due = False
 
     def acknowledge(self, position: Position) -> None:
         """Acknowledge everything up to a position."""
         self._source.acknowledge(position)
+        self.wants_checkpoint = self._source.wants_checkpoint
 
     def fraction(self, position: Position) -> float | None:
         """Share of the source that lies before a position."""

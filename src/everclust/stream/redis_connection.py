@@ -7,7 +7,7 @@ from typing import Any
 
 from ..optional import require
 from .batch import StreamError, UnreachableError
-from .sources.reconnect import RefusedError, wait_for_server
+from .reconnect import RefusedError, wait_for_server
 from .urls import Address, address_of
 
 TIMEOUT = 3.0  # seconds without a byte, after which a signal is noticed

@@ -10,9 +10,9 @@ from typing import Any
 from ...optional import require
 from ..batch import Batch, Position, StreamError, UnreachableError, empty_batch
 from ..columns import Columns
+from ..reconnect import Outage
 from ..urls import Address, address_of
 from .messages import MAX_MESSAGES, WAIT, row_of, table_of
-from .reconnect import Outage
 
 TIMEOUT = 3.0  # seconds, after which a signal is noticed
 

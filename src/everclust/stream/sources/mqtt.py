@@ -11,9 +11,9 @@ from typing import Any
 from ...optional import require
 from ..batch import Batch, Position, StreamError, UnreachableError
 from ..columns import Columns
+from ..reconnect import Outage, wait_for_server
 from ..urls import address_of
 from .messages import MAX_MESSAGES, WAIT, row_of, table_of
-from .reconnect import Outage, wait_for_server
 
 QUIET_SECONDS = 0.5  # without a message, after which the broker may be waiting for acknowledgements
 SESSION_LOST = None  # queued in place of a message: the broker has no session of ours

@@ -11,9 +11,9 @@ from typing import Any
 from ...optional import require
 from ..batch import Batch, Position, StreamError, UnreachableError
 from ..columns import Columns
+from ..reconnect import Outage, RefusedError, wait_for_server, with_reconnect
 from ..urls import address_of
 from .messages import MAX_MESSAGES, WAIT, row_of, table_of
-from .reconnect import Outage, RefusedError, wait_for_server, with_reconnect
 
 TIMEOUT = 5.0  # seconds
 INACTIVE_SECONDS = 300.0  # after which the server may drop an idle consumer

@@ -10,9 +10,9 @@ from typing import Any
 from ...text import counted
 from ..batch import Batch, Position, StreamError, UnreachableError
 from ..columns import Columns
+from ..reconnect import Outage, with_reconnect
 from ..redis_connection import connect
 from .messages import MAX_MESSAGES, WAIT, row_of, table_of
-from .reconnect import Outage, with_reconnect
 
 REPORT_SECONDS = 60.0  # between two reports of lost entries
 JSON_FIELDS = (b"data", b"json")  # a single field with such a name holds all columns as JSON

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-from ..batch import Batch, Position, UnreachableError, empty_batch
+from .batch import Batch, Position, UnreachableError, empty_batch
 
 MAX_OUTAGE = 60.0  # seconds
 PAUSE = 0.2  # seconds between two attempts
