@@ -25,11 +25,13 @@ def fit(
     checkpoint_options: options.CheckpointOptions,
     jobs: options.Jobs = None,
     results: options.Results,
+    metrics: options.Metrics = None,
     json: options.Json = False,
 ) -> None:
     """Learn a new model from a stream."""
     screen = Screen(json, results.use_stdout)
     with exit_on_error(screen):
+        from ..stream.metrics import served
         from ..stream.resume import resume
         from .dominance import Dominance
         from .setup import (
@@ -51,7 +53,8 @@ def fit(
             if is_new:
                 refuse_to_replace(model, force)
             is_plain = job.model._metric == "euclidean"
-            run_and_print(job, screen, Dominance(screen.warn) if is_new and is_plain else None)
+            with served(job, metrics):
+                run_and_print(job, screen, Dominance(screen.warn) if is_new and is_plain else None)
 
 
 @expand_groups
@@ -65,11 +68,13 @@ def update(
     checkpoint_options: options.CheckpointOptions,
     jobs: options.Jobs = None,
     results: options.Results,
+    metrics: options.Metrics = None,
     json: options.Json = False,
 ) -> None:
     """Continue learning with a model; columns are matched by name."""
     screen = Screen(json, results.use_stdout)
     with exit_on_error(screen):
+        from ..stream.metrics import served
         from ..stream.resume import resume
         from .setup import (
             add_results,
@@ -89,7 +94,8 @@ def update(
         with checkpointed(job, checkpoint_options, screen):
             if resume(job) is not None:
                 refuse_to_forget(job, known)
-            run_and_print(job, screen)
+            with served(job, metrics):
+                run_and_print(job, screen)
 
 
 @expand_groups
@@ -101,11 +107,13 @@ def watch(
     column_options: options.ColumnOptions,
     range_options: options.RangeOptions,
     checkpoint_options: options.CheckpointOptions,
+    metrics: options.Metrics = None,
     json: options.Json = False,
 ) -> None:
     """Learn a stream and print events of clusters as they happen."""
     screen = Screen(json, stdout_taken=True)
     with exit_on_error(screen):
+        from ..stream.metrics import served
         from ..stream.resume import resume
         from ..stream.sinks.events import open_event_sink
         from . import setup
@@ -118,7 +126,8 @@ def watch(
         with setup.checkpointed(job, checkpoint_options, screen):
             if resume(job) is not None:
                 setup.refuse_to_forget(job, known)
-            setup.run_and_print(job, screen)
+            with served(job, metrics):
+                setup.run_and_print(job, screen)
 
 
 @expand_groups
