@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .live_page.page import live
     from .model.events import Event
     from .model.snapshot import Snapshot
+    from .model_set import ModelSet
     from .view.curves import HistoryDisplay
     from .view.plots import TopologyDisplay
 
@@ -24,6 +25,7 @@ __all__ = [
     "EverClust",
     "History",
     "HistoryDisplay",
+    "ModelSet",
     "PairCounts",
     "Snapshot",
     "TopologyDisplay",
@@ -45,6 +47,7 @@ __getattr__, __dir__ = lazy_names(
         "EverClust": "estimators.everclust",
         "History": "history",
         "HistoryDisplay": "view.curves",
+        "ModelSet": "model_set",
         "PairCounts": "estimators.merging",
         "Snapshot": "model.snapshot",
         "TopologyDisplay": "view.plots",

@@ -27,11 +27,13 @@ def fit(
     checkpoint_options: options.CheckpointOptions,
     jobs: options.Jobs = None,
     results: options.Results,
+    metrics: options.Metrics = None,
     json: options.Json = False,
 ) -> None:
     """Learn a new model from a stream."""
     screen = Screen(json, results.use_stdout)
     with exit_on_error(screen), only_writer(model):
+        from ..stream.metrics import served
         from ..stream.resume import resume
         from .dominance import Dominance
         from .setup import (
@@ -64,7 +66,8 @@ def fit(
             else:
                 refuse_to_replace_another(job, force)
             is_plain = job.model._metric == "euclidean"
-            run_and_print(job, screen, Dominance(screen.warn) if is_new and is_plain else None)
+            with served(job, metrics):
+                run_and_print(job, screen, Dominance(screen.warn) if is_new and is_plain else None)
 
 
 @expand_groups
@@ -79,11 +82,13 @@ def update(
     checkpoint_options: options.CheckpointOptions,
     jobs: options.Jobs = None,
     results: options.Results,
+    metrics: options.Metrics = None,
     json: options.Json = False,
 ) -> None:
     """Continue learning with a model; columns are matched by name."""
     screen = Screen(json, results.use_stdout)
     with exit_on_error(screen), only_writer(model):
+        from ..stream.metrics import served
         from ..stream.resume import resume
         from .setup import (
             add_results,
@@ -105,7 +110,8 @@ def update(
             if resume(job) is not None:
                 refuse_to_forget(job, known)
             keep_old_events(job, screen)
-            run_and_print(job, screen)
+            with served(job, metrics):
+                run_and_print(job, screen)
 
 
 @expand_groups
@@ -118,11 +124,13 @@ def watch(
     bad_row_options: options.BadRowOptions,
     range_options: options.RangeOptions,
     checkpoint_options: options.CheckpointOptions,
+    metrics: options.Metrics = None,
     json: options.Json = False,
 ) -> None:
     """Learn a stream and print events of clusters as they happen."""
     screen = Screen(json, stdout_taken=True)
     with exit_on_error(screen), only_writer(model):
+        from ..stream.metrics import served
         from ..stream.resume import resume
         from ..stream.sinks.events import open_event_sink
         from . import setup
@@ -142,7 +150,8 @@ def watch(
         with setup.checkpointed(job, checkpoint_options, screen):
             if resume(job) is not None:
                 setup.refuse_to_forget(job, known)
-            setup.run_and_print(job, screen)
+            with served(job, metrics):
+                setup.run_and_print(job, screen)
 
 
 @expand_groups

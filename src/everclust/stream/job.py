@@ -16,6 +16,7 @@ from .columns import Columns
 from .defaults import BLOCK, EVERY
 from .sinks.events import EventSink
 from .sinks.rows import RowSink
+from .timing import Timing
 
 
 class Summary(NamedTuple):
@@ -94,6 +95,7 @@ class Run:
     rows: int = 0
     skipped: int = 0
     marks: dict[str, Any] = field(default_factory=dict)  # positions of the sinks at the checkpoint
+    timing: Timing = field(default_factory=Timing)
 
     @property
     def n_seen(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import suppress
 from typing import Any
 
@@ -14,7 +15,9 @@ from .write_file import write_file, writing
 def save_and_acknowledge(job: Run) -> None:
     """Write a checkpoint, then acknowledge to the source everything that it holds."""
     if job.n_seen:
-        _write(job)
+        with job.timing.spent("writing"):
+            _write(job)
+        job.timing.saved_at = time.time()
     with suppress(UnreachableError):  # the next checkpoint tries again; `batches` raises if it lasts
         job.source.acknowledge(job.position)
 

@@ -53,7 +53,7 @@ def _written_files(job: Run) -> list[Path]:
 def _process_stream(job: Run) -> str:
     """Process blocks until the end; returns why it ended."""
     clock = _Clock(job)
-    for block in _blocks(job):
+    for block in job.timing.reading(_blocks(job)):
         if block is not None:
             _process_block(job, block)
         ended = clock.ended(block)
@@ -92,9 +92,13 @@ def _process_rows(job: Run, block: Block) -> None:
     novel = _novelty(job, block) if job.answers is not None and job.novel and len(block.X) else None
     if job.learns and len(block.X):
         _name_features(job)
-        job.model._learn_rows(block.X)
+        with job.timing.spent("learning"):
+            job.model._learn_rows(block.X)
     if job.answers is not None and len(block.X):
-        job.answers.write(_answers(job, block, novel))
+        with job.timing.spent("predicting"):
+            answers = _answers(job, block, novel)
+        with job.timing.spent("writing"):
+            job.answers.write(answers)
     _write_events(job, before)
     job.bad_rows.take(block, job.rows)
     job.rows += block.n_rows
@@ -132,8 +136,9 @@ def _answers(job: Run, block: Block, novel: list[bool] | None) -> Iterator[tuple
 def _write_events(job: Run, since: int) -> None:
     if job.event_sinks and job.n_seen > since:
         events = numbered(job.model.events(since=since))
-        for sink in job.event_sinks:
-            sink.write(events)
+        with job.timing.spent("writing"):
+            for sink in job.event_sinks:
+                sink.write(events)
 
 
 def _finish(job: Run) -> None:

@@ -1,0 +1,376 @@
+"""`everclust.ModelSet`: one model for each machine, user or sensor; the least recently used are on disk."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from numbers import Integral
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import clone
+
+from .estimators.algorithms import ALGORITHMS
+from .estimators.everclust import EverClust
+from .estimators.incremental import IncrementalClusterer
+from .model.events import Event
+from .model.rows import LARGEST
+from .model_folder import Key, ModelFolder
+from .validation import validated_rows
+
+IN_MEMORY = 1_000  # models of 120 nodes in 8 features take 160 MB
+
+
+class ModelSet:
+    """One model for each key: a machine, a user, a sensor.
+
+    Rows come with keys, and each model learns the rows of its key, in order, as if it were alone: the result
+    depends neither on how rows are cut into batches nor on which models are in memory. All models have the
+    same features.
+
+    The models live in a folder, which holds the set as it was when `save` was last called, whatever
+    happens in between. As a context manager, the set is saved at the end, unless there was an error.
+
+    Parameters
+    ----------
+    folder : str or Path
+        A folder of its own; if it holds a saved set, that one continues.
+    model : EverClust or IDAT, optional
+        A model that has learnt nothing, whose parameters all models get; by default `EverClust()`, or what
+        the folder was made with.
+    in_memory : int, default=1000
+        Largest number of models in memory; the least recently used others are on disk. It changes the time
+        and memory that the set needs, never its results.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from everclust import ModelSet
+    >>> X = np.random.default_rng(0).normal(size=(600, 2))
+    >>> keys = ["pump", "fan"] * 300
+    >>> with ModelSet("machines") as models:
+    ...     models.partial_fit(keys, X).predict(["fan", "pump"], [[0, 0], [1, 1]]).shape
+    (2,)
+    >>> with ModelSet("machines") as models:
+    ...     models["fan"].n_samples_seen_
+    300
+    """
+
+    def __init__(
+        self, folder: str | Path, model: IncrementalClusterer | None = None, *, in_memory: int = IN_MEMORY
+    ) -> None:
+        if not isinstance(in_memory, Integral) or in_memory < 1:
+            raise ValueError(f"in_memory is {in_memory!r}, but it must be an integer of 1 or more.")
+        if model is not None:
+            _check_template(model)
+        self.in_memory = int(in_memory)
+        self._files = ModelFolder(Path(folder))
+        try:
+            self._template, self._position = _restored(self._files, model)
+        except BaseException:
+            self._files.close()
+            raise
+        self._models: OrderedDict[Key, IncrementalClusterer] = OrderedDict()  # the latest used last
+        self._unwritten: set[Key] = set()  # of them, those that have learnt since they were written
+        self._listeners: list[Callable[[Key, Event], object]] = []
+        self._lock = threading.RLock()
+
+    @property
+    def position(self) -> Any:
+        """What was passed to `save`, for example the place in the stream to go on from; None at first."""
+        return self._position
+
+    def partial_fit(self, keys: Any, X: Any) -> Self:
+        """Learn rows, each with the model of its key; a new key begins a new model.
+
+        Parameters
+        ----------
+        keys : array-like of shape (n_samples,), or one key for all rows
+            Strings or integers; 7 and "7" are different keys.
+        X : array-like of shape (n_samples, n_features), or a list of dicts
+            The next samples. If a key or a row is invalid, nothing is learnt.
+
+        Returns
+        -------
+        self
+        """
+        with self._lock:
+            rows, groups = self._grouped(keys, X, learns=True)
+            for key, places in groups.items():
+                self._learn(key, np.ascontiguousarray(rows[places]))
+        return self
+
+    def predict(self, keys: Any, X: Any) -> np.ndarray:
+        """Cluster of each row in the model of its key. No model changes.
+
+        Parameters
+        ----------
+        keys : array-like of shape (n_samples,), or one key for all rows
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            Ids of clusters count from 0 in every model.
+        """
+        return self._answer(keys, X, IncrementalClusterer._predict_rows, np.int64)
+
+    def score_samples(self, keys: Any, X: Any) -> np.ndarray:
+        """Similarity of each row to what the model of its key has learnt, in (0, 1]; low means novel.
+
+        Parameters
+        ----------
+        keys : array-like of shape (n_samples,), or one key for all rows
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        similarity : ndarray of shape (n_samples,)
+        """
+        return self._answer(keys, X, IncrementalClusterer._score_rows, np.float64)
+
+    def predict_novel(self, keys: Any, X: Any) -> np.ndarray:
+        """Whether each row would found a new node in the model of its key if it were learnt next.
+
+        Parameters
+        ----------
+        keys : array-like of shape (n_samples,), or one key for all rows
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        is_novel : ndarray of shape (n_samples,) of bool
+        """
+        return self._answer(keys, X, IncrementalClusterer._novel_rows, np.bool_)
+
+    def on_event(self, listener: Callable[[Key, Event], object]) -> Self:
+        """Call a function with every event of a cluster of any model, after its rows were learnt.
+
+        Parameters
+        ----------
+        listener : callable
+            Called with the key and the `Event`.
+
+        Returns
+        -------
+        self
+        """
+        self._listeners.append(listener)
+        return self
+
+    def save(self, position: Any = None) -> None:
+        """Save all models together: after a crash, the folder holds this set or the one saved before.
+
+        Parameters
+        ----------
+        position : JSON value, optional
+            Saved with the models, for example the place in the stream up to which they have learnt. None
+            keeps the one before.
+        """
+        with self._lock:
+            self._files.check_open()
+            if position is not None:
+                self._position = json.loads(json.dumps(position))
+            for key in [key for key in self._models if key in self._unwritten]:
+                self._write(key)
+            self._files.save(_header(self._template, self._position))
+
+    def close(self) -> None:
+        """Let other processes use the folder. What was learnt after the last `save` is lost."""
+        self._files.close()
+        self._models.clear()
+        self._unwritten.clear()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            if kind is None:
+                self.save()
+        finally:
+            self.close()
+
+    def __getitem__(self, key: Key) -> IncrementalClusterer:
+        """A copy of a model; what the copy learns does not become part of the set."""
+        with self._lock:
+            self._files.check_open()
+            return self._model(_checked_key(key)).copy()
+
+    def __delitem__(self, key: Key) -> None:
+        """Forget a model; its file goes with the next `save`."""
+        with self._lock:
+            if key not in self:
+                raise KeyError(key)
+            self._models.pop(key, None)
+            self._unwritten.discard(key)
+            self._files.drop(key)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._models or key in self._files.files
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(sorted(self._keys(), key=lambda key: (isinstance(key, str), key)))
+
+    def __len__(self) -> int:
+        return len(self._keys())
+
+    def _keys(self) -> set[Key]:
+        with self._lock:
+            return {*self._files.files, *self._models}
+
+    def __repr__(self) -> str:
+        return f"ModelSet({str(self._files.path)!r}, {self._template!r}): {len(self):,} models"
+
+    # One model
+
+    def _learn(self, key: Key, rows: np.ndarray) -> None:
+        model = self._model(key) if key in self else self._new_model()
+        n_seen = getattr(model, "n_samples_seen_", 0)
+        self._unwritten.add(key)
+        model._learn_rows(rows)
+        self._models[key] = model  # not earlier: after Ctrl-C, a new one may have learnt nothing
+        for event in model.events(n_seen) if self._listeners else ():
+            for listener in self._listeners:
+                listener(key, event)
+        self._make_room()
+
+    def _new_model(self) -> IncrementalClusterer:
+        model = clone(self._template)
+        if hasattr(self._template, "feature_names_in_"):
+            model.feature_names_in_ = self._template.feature_names_in_
+        return model
+
+    def _model(self, key: Key) -> IncrementalClusterer:
+        """The model of a key, which is the latest used one from now on."""
+        if key not in self._models:
+            self._models[key] = self._files.read(key)
+            self._make_room()
+        self._models.move_to_end(key)
+        return self._models[key]
+
+    def _make_room(self) -> None:
+        while len(self._models) > self.in_memory:
+            oldest = next(iter(self._models))
+            if oldest in self._unwritten:
+                self._write(oldest)
+            del self._models[oldest]
+
+    def _write(self, key: Key) -> None:
+        self._files.write(key, self._models[key])
+        self._unwritten.discard(key)
+
+    # Rows of many keys
+
+    def _grouped(self, keys: Any, X: Any, *, learns: bool) -> tuple[np.ndarray, dict[Key, list[int]]]:
+        """Valid rows, and for each key the places of its rows, in the order of the first ones."""
+        self._files.check_open()
+        is_new = not hasattr(self._template, "n_features_in_")
+        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+        names = _listed_keys(keys, n_rows)
+        for i, key in enumerate(names) if not learns else ():
+            if key not in self:
+                raise ValueError(
+                    f"Row {i} has the key {key!r}, of which no row was learnt; learn some first."
+                )
+        if n_rows == 0:
+            return np.empty((0, 0)), {}
+        try:
+            rows = validated_rows(self._template, X, reset=is_new)
+        except ValueError:
+            _name_the_bad_row(X, names)
+            raise
+        groups: dict[Key, list[int]] = {}
+        for i, key in enumerate(names):
+            groups.setdefault(key, []).append(i)
+        return rows, groups
+
+    def _answer(
+        self, keys: Any, X: Any, ask: Callable[[IncrementalClusterer, np.ndarray], np.ndarray], dtype: Any
+    ) -> np.ndarray:
+        with self._lock:
+            rows, groups = self._grouped(keys, X, learns=False)
+            answers = np.empty(len(rows), dtype)
+            for key, places in groups.items():
+                answers[places] = ask(self._model(key), np.ascontiguousarray(rows[places]))
+            return answers
+
+
+def _listed_keys(keys: Any, n_rows: int) -> list[Key]:
+    """The key of every row."""
+    if isinstance(keys, str | Integral):
+        return [_checked_key(keys)] * n_rows
+    listed = keys.tolist() if hasattr(keys, "tolist") else list(keys)
+    if len(listed) != n_rows:
+        raise ValueError(
+            f"There are {len(listed):,} keys, but X has {n_rows:,} rows; pass a key for each row."
+        )
+    if {type(key) for key in listed} <= {str, int}:
+        return listed
+    return [_checked_key(key, f"Row {i} has the key") for i, key in enumerate(listed)]
+
+
+def _checked_key(key: Any, where: str = "The key is") -> Key:
+    if isinstance(key, str):
+        return str(key)
+    if isinstance(key, Integral) and not isinstance(key, bool):
+        return int(key)
+    raise ValueError(f"{where} {key!r}, but keys are strings or integers; convert them, or drop such rows.")
+
+
+def _name_the_bad_row(X: Any, keys: list[Key]) -> None:
+    """Raise an error with row, feature and key of the first value that cannot be learnt, if there is one."""
+    try:
+        bad = ~(np.abs(np.asarray(X, float)) <= LARGEST)
+    except (TypeError, ValueError):
+        return
+    if bad.ndim == 2 and bad.any():
+        row, feature = np.argwhere(bad)[0].tolist()
+        value = np.asarray(X, float)[row, feature]
+        raise ValueError(
+            f"Row {row} of X, of key {keys[row]!r}, has {value:g} in feature {feature}, but numbers must be "
+            f"finite and at most {LARGEST:g}; drop the row or correct it. Nothing was learnt."
+        ) from None
+
+
+# What is saved beside the models
+
+
+def _check_template(model: IncrementalClusterer) -> None:
+    if not isinstance(model, IncrementalClusterer) or model.__sklearn_is_fitted__():
+        raise ValueError(f"model is {model!r}, but it must be an EverClust or IDAT that has learnt nothing.")
+    if model._n_jobs not in (None, 1):
+        raise ValueError(f"n_jobs is {model._n_jobs}, but models of a set learn in order; leave it out.")
+    model._chosen_variant()
+
+
+def _header(template: IncrementalClusterer, position: Any) -> dict[str, Any]:
+    names = getattr(template, "feature_names_in_", None)
+    return {
+        "algorithm": template._algorithm,
+        "params": template._saved_params(),
+        "n_features": getattr(template, "n_features_in_", None),
+        "names": None if names is None else [str(name) for name in names],
+        "position": position,
+    }
+
+
+def _restored(files: ModelFolder, model: IncrementalClusterer | None) -> tuple[IncrementalClusterer, Any]:
+    """The template of a set, with the features that its models have learnt, and the position."""
+    if files.header is None:
+        return EverClust() if model is None else clone(model), None
+    header = files.header
+    template = ALGORITHMS[header["algorithm"]](**header["params"])
+    if model is not None and (type(model), model._saved_params()) != (type(template), header["params"]):
+        raise ValueError(
+            f"The models in {files.path} are {template!r}, but {model!r} was asked for; "
+            "choose another folder."
+        )
+    if header["n_features"] is not None:
+        template.n_features_in_ = header["n_features"]
+    if header["names"] is not None:
+        template.feature_names_in_ = np.array(header["names"], dtype=object)
+    return template, header["position"]
