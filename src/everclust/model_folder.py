@@ -41,6 +41,8 @@ class ModelFolder:
         try:
             _take_lock(self._lock, folder)
             self.header, self.files = _read_index(folder)
+            self._saved = set(self.files.values())  # files that the index names
+            self._next = max(self._saved, default=0) + 1
             self._remove_unsaved()
         except BaseException:
             self.close()
@@ -71,7 +73,8 @@ class ModelFolder:
         _sync(self.path)
         write_atomically(self.path / INDEX, [json.dumps({"sha256": digest, "body": body}).encode()])
         _sync(self.path)
-        before, self._saved = self._saved, set(self.files.values())
+        before = self._saved
+        self._saved = set(self.files.values())
         for number in before - self._saved:
             self._unlink(number)
 
@@ -86,7 +89,6 @@ class ModelFolder:
 
     def _remove_unsaved(self) -> None:
         """Remove what a process wrote after it last saved the set; check that no file is missing."""
-        self._saved = set(self.files.values())
         there = {int(match[1]) for name in os.listdir(self.path) if (match := _MODEL_FILE.fullmatch(name))}
         for key, number in self.files.items():
             if number not in there:
@@ -95,7 +97,6 @@ class ModelFolder:
             self._unlink(number)
         for part in self.path.glob("*.part"):
             part.unlink()
-        self._next = max(self._saved, default=0) + 1
 
     def _path(self, number: int) -> Path:
         return self.path / f"{number:09d}.everclust"

@@ -62,7 +62,7 @@ class ModelSet:
     def __init__(
         self, folder: str | Path, model: IncrementalClusterer | None = None, *, in_memory: int = IN_MEMORY
     ) -> None:
-        if not isinstance(in_memory, Integral) or in_memory < 1:
+        if in_memory != int(in_memory) or in_memory < 1:
             raise ValueError(f"in_memory is {in_memory!r}, but it must be an integer of 1 or more.")
         if model is not None:
             _check_template(model)
