@@ -10,7 +10,12 @@ import pytest
 from everclust.optional import require
 from support.paths import REPOSITORY
 
-DISTRIBUTIONS = {"confluent_kafka": "confluent-kafka", "nats": "nats-py", "paho": "paho-mqtt"}
+DISTRIBUTIONS = {
+    "confluent_kafka": "confluent-kafka",
+    "nats": "nats-py",
+    "paho": "paho-mqtt",
+    "prometheus_client": "prometheus-client",
+}
 
 
 def calls():
