@@ -30,3 +30,12 @@ def write_atomically(path: Path, parts: Iterable[bytes]) -> None:
             reason = f"{error.strerror}, so nothing was written and what was there before is untouched"
             raise OSError(error.errno, reason, str(path)) from None
         raise
+
+
+def sync_folder(folder: Path) -> None:
+    """Sync the entries of a folder to the disk."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from .atomic import write_atomically
+from .atomic import sync_folder, write_atomically
 from .estimators.algorithms import load
 from .estimators.incremental import IncrementalClusterer
 
@@ -70,9 +70,9 @@ class ModelFolder:
         """Replace the index: from now on, the present files count."""
         body = json.dumps({"format": FORMAT, **header, "files": list(self.files.items())})
         digest = hashlib.sha256(body.encode()).hexdigest()
-        _sync(self.path)
+        sync_folder(self.path)
         write_atomically(self.path / INDEX, [json.dumps({"sha256": digest, "body": body}).encode()])
-        _sync(self.path)
+        sync_folder(self.path)
         before = self._saved
         self._saved = set(self.files.values())
         for number in before - self._saved:
@@ -144,12 +144,3 @@ def _take_lock(file: Any, folder: Path) -> None:
         raise ValueError(
             f"{folder} is in use by another ModelSet; close that one, or choose another folder."
         ) from None
-
-
-def _sync(folder: Path) -> None:
-    """Sync the entries of a folder to the disk."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

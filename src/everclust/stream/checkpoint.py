@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..atomic import write_atomically
+from ..atomic import sync_folder, write_atomically
 from ..estimators.algorithms import load
 from ..estimators.incremental import IncrementalClusterer
 from .batch import StreamError, UnwritableError
@@ -102,9 +102,9 @@ class Checkpoints:
             part.mkdir()
             model.save(part / MODEL)
             write_atomically(part / POSITION, [_pack({**record, "model": _digest(part / MODEL)})])
-            _sync(part)
+            sync_folder(part)
             os.rename(part, target)
-            _sync(self.folder)
+            sync_folder(self.folder)
         except OSError as error:
             shutil.rmtree(part, ignore_errors=True)
             reason = (error.strerror or str(error)).split(", so nothing")[0]
@@ -167,12 +167,3 @@ def _digests(folder: Path) -> Iterator[str]:
         yield _read(folder / POSITION)["model"]
     with suppress(OSError):
         yield _digest(folder / MODEL)
-
-
-def _sync(folder: Path) -> None:
-    """Sync the entries of a folder to the disk."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
