@@ -23,7 +23,8 @@ from ..stream.columns import Columns
 from ..stream.job import Run, Summary, close
 from ..stream.prompt import PromptSource
 from ..stream.run import run
-from ..stream.sinks.events import EventFile, length_until, open_event_sink
+from ..stream.sinks.events import length_until, open_event_sink
+from ..stream.sinks.json_lines import JsonLinesFile
 from ..stream.sinks.rows import open_sink
 from ..stream.sources import open_source
 from ..stream.urls import without_password
@@ -228,7 +229,7 @@ def keep_old_events(job: Run, screen: Screen) -> None:
     """Let a run that continues a model add its events to those in the file; later ones are removed."""
     for sink in job.event_sinks:
         key = f"events {sink.name}"
-        if key in job.marks or not isinstance(sink, EventFile) or not os.path.isfile(sink.name):
+        if key in job.marks or not isinstance(sink, JsonLinesFile) or not os.path.isfile(sink.name):
             continue
         job.marks[key], n_after = length_until(sink.name, job.n_seen)
         if n_after:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -12,7 +11,7 @@ from ..text import counted
 from .batch import StreamError
 from .blocks import Block
 from .reject import Reject
-from .sinks.append_file import AppendFile
+from .sinks.json_lines import JsonLinesFile
 
 REPORT_SECONDS = 60.0  # at most between a rejected row and a report of it, while rows arrive
 SHOWN = 5  # reasons in a report
@@ -40,7 +39,7 @@ class BadRows:
         file: str | None = None,
     ) -> None:
         self.missing, self.on_bad_row, self.max_rejects = missing, on_bad_row, max_rejects
-        self.file = None if file is None else RejectFile(file)
+        self.file = None if file is None else JsonLinesFile(file)
         self.reasons: Counter[str] = Counter()
         self.reported, self.reported_at = 0, time.monotonic()
         self.first: tuple[int, Reject] | None = None
@@ -69,7 +68,7 @@ class BadRows:
             if self.first is None:
                 self.first = n_before + row + 1, reject
         if self.file is not None and block.rejects:
-            self.file.write(block, n_before)
+            self.file.write(_records(block, n_before))
 
     def report(self, warn: Callable[[str], None], *, at_end: bool = False) -> None:
         """Say how many rows were skipped: at the first, tenth, hundredth …, every minute, and at the end."""
@@ -115,39 +114,14 @@ def _refused(number: int, reject: Reject) -> StreamError:
     )
 
 
-class RejectFile:
-    """A sink of rejected rows: one JSON object on each line."""
-
-    def __init__(self, path: str) -> None:
-        self.name, self.file = path, AppendFile(path)
-
-    def write(self, block: Block, n_before: int) -> None:
-        """Append the rejected rows of a block."""
-        lines = [
-            json.dumps(
-                {
-                    "row": n_before + row + 1,
-                    "position": block.position_after(row + 1),
-                    "reason": reject.reason,
-                    "text": reject.text,
-                }
-            )
-            for row, reject in sorted(block.rejects.items())
-        ]
-        self.file.append(("\n".join(lines) + "\n").encode())
-
-    def mark(self) -> Any:
-        """Sync to the disk and return the number of bytes."""
-        return self.file.mark()
-
-    def rewind(self, mark: Any) -> None:
-        """Remove everything written after a mark."""
-        self.file.rewind(mark)
-
-    def finish(self) -> None:
-        """Close after the last row."""
-        self.file.close()
-
-    def abort(self) -> None:
-        """Close after an error."""
-        self.file.abort()
+def _records(block: Block, n_before: int) -> list[dict[str, Any]]:
+    """The rejected rows of a block, as they are kept."""
+    return [
+        {
+            "row": n_before + row + 1,
+            "position": block.position_after(row + 1),
+            "reason": reject.reason,
+            "text": reject.text,
+        }
+        for row, reject in sorted(block.rejects.items())
+    ]

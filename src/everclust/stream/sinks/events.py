@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from ...model.events import Event
 from ..batch import StreamError
-from .append_file import AppendFile
+from .json_lines import JsonLinesFile
 from .webhook import Webhook
 
 
@@ -57,7 +57,7 @@ def open_event_sink(
         return RedisEvents(url, warn)
     if url.startswith(("http://", "https://")):
         return Webhook(url, queue, warn)
-    return EventFile(url)
+    return JsonLinesFile(url)
 
 
 def numbered(events: Sequence[Event]) -> list[dict[str, Any]]:
@@ -89,31 +89,3 @@ def _sample_of(line: bytes) -> int | None:
     except (ValueError, TypeError, KeyError):
         return None
     return sample if isinstance(sample, int) else None
-
-
-class EventFile:
-    """One JSON object on each line."""
-
-    def __init__(self, path: str) -> None:
-        self.name, self.file = path, AppendFile(path)
-
-    def write(self, events: Sequence[dict[str, Any]]) -> None:
-        """Write events."""
-        if events:
-            self.file.append("".join(json.dumps(event) + "\n" for event in events).encode())
-
-    def mark(self) -> Any:
-        """Sync to the disk and return the number of bytes."""
-        return self.file.mark()
-
-    def rewind(self, mark: Any) -> None:
-        """Remove everything written after a mark."""
-        self.file.rewind(mark)
-
-    def finish(self) -> None:
-        """Close after the last event."""
-        self.file.close()
-
-    def abort(self) -> None:
-        """Close after an error."""
-        self.file.abort()
