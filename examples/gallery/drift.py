@@ -1,7 +1,7 @@
 """# Clusters that drift
-Five clusters move for 60,000 samples; colours are ids. An id stays as long as a cluster hangs together with the
-places that it came from. When it has left them far behind, the new place is told as a split. `max_nodes` bounds
-memory.
+Five clusters move for 60,000 samples; colours are ids. An id stays as long as a cluster hangs together with
+the places that it came from. When it has left them far behind, the new place is told as a split. `max_nodes`
+bounds memory.
 """
 
 # %%
@@ -20,12 +20,12 @@ X += rng.normal(0, 0.7, (n, 2))
 
 model, ids = EverClust(max_nodes=50), []
 for start in range(0, n, batch):
-    ids.append(model.partial_fit(X[start : start + batch]).labels_)
+    ids += model.partial_fit(X[start : start + batch]).labels_.tolist()
 
 # %%
 fig, axes = plt.subplots(2, 1, figsize=(9, 6), sharex=True)
 for ax, column in zip(axes, X.T, strict=True):
-    ax.scatter(range(n), column, s=0.5, lw=0, color=colours_of(np.concatenate(ids)))
+    ax.scatter(range(n), column, s=0.5, lw=0, color=colours_of(np.array(ids)))
 axes[0].set_title(f"{n:,} samples, {model.n_nodes_} nodes, {model.n_clusters_} clusters at the end")
 axes[1].set_xlabel("samples")
 plt.savefig("drift.png", bbox_inches="tight")
