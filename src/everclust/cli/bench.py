@@ -224,7 +224,7 @@ def _print_summary(screen: Screen, summary: RunSummary, errors: Counter[str]) ->
 
 def _print_data_sets() -> None:
     from ..benchmark.data.catalogue import CATALOGUE
-    from ..benchmark.data.datasets import at_hand, others_at_hand
+    from ..benchmark.data.datasets import at_hand, batteries_at_hand, battery, others_at_hand
 
     here = set(at_hand())
     rows = []
@@ -232,6 +232,8 @@ def _print_data_sets() -> None:
         state = "yes" if name in here else "no" if entry.recipe is None else "can be fetched"
         rows.append([name, entry.shape, str(entry.n_classes), state, f"{entry.source}; {entry.licence}"])
     rows += [[name, "", "", "yes", "your own"] for name in others_at_hand()]
+    for name in batteries_at_hand():
+        rows.append([name, f"battery of {counted(len(battery(name)), 'data set')}", "", "yes", "your own"])
     print_table(["data set", "samples × features", "classes", "available", "source; licence"], rows)
 
 

@@ -17,7 +17,9 @@ class Selection:
     algorithms: Annotated[
         list[str], Option(help="Names, or all, ablation, extensions, references, streams.")
     ] = field(default_factory=lambda: ["all"])
-    datasets: Annotated[list[str], Option(help="Names, or all.")] = field(default_factory=lambda: ["all"])
+    datasets: Annotated[list[str], Option(help="Names, folders of batteries, or all.")] = field(
+        default_factory=lambda: ["all"]
+    )
     settings: Annotated[list[str], Option(help="stationary, nonstationary or both.")] = field(
         default_factory=lambda: ["both"]
     )

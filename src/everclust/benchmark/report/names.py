@@ -56,5 +56,5 @@ def ablation_title(algorithm: str) -> str:
 
 
 def dataset_title(dataset: str) -> str:
-    """The paper's title of the data set, or the name itself."""
-    return CATALOGUE[dataset].title if dataset in CATALOGUE else dataset
+    """The paper's title of the data set, or the name itself; for one of a battery, without the path."""
+    return CATALOGUE[dataset].title if dataset in CATALOGUE else "/".join(dataset.split("/")[-2:])

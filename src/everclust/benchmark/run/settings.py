@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..data.entry import NOISE
+
 SETTINGS = ("stationary", "nonstationary")
 ALIASES = {"class-incremental": "nonstationary"}
 
@@ -67,6 +69,7 @@ def class_incremental(
     ----------
     X : ndarray of shape (n_samples, n_features)
     y : ndarray of shape (n_samples,)
+        Each row of noise arrives with a random class.
     seed : int
         Seed of the run; the paper uses 1 to 30.
     reshuffle_within_class : bool, default=False
@@ -88,6 +91,7 @@ def class_incremental(
     [[1, 1], [0, 0, 0]]
     """
     random = np.random.RandomState(seed)
+    y = _noise_spread(y, within_seed)
     rows = [np.flatnonzero(y == label) for label in np.unique(y)]
     learnt = random.permutation(len(rows))
     if reshuffle_within_class:
@@ -95,3 +99,13 @@ def class_incremental(
     once = np.random.RandomState(within_seed)
     shuffled = [once.permutation(of_class) for of_class in rows]
     return [shuffled[k] for k in learnt]
+
+
+def _noise_spread(y: np.ndarray, seed: int) -> np.ndarray:
+    """Classes with noise assigned at random: noise is no class, so it has no step of its own."""
+    is_noise = y == NOISE
+    if not is_noise.any():
+        return y
+    spread = y.copy()
+    spread[is_noise] = np.random.RandomState(seed).choice(np.unique(y[~is_noise]), is_noise.sum())
+    return spread

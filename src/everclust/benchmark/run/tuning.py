@@ -17,7 +17,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from ...optional import require
-from ..data.datasets import data_folder
+from ..data.datasets import is_at_hand
 from ..defaults import LIMIT_SECONDS, TRIALS
 from .baselines import paper_parameters
 from .isolation import Limits
@@ -210,7 +210,7 @@ def tuned(
         if as_in_paper and (params := paper_parameters(job.algorithm, job.setting, job.dataset)) is not None:
             ready.append(replace(job, params_json=as_json(params)))
             continue
-        if not algorithm_called(job.algorithm).space or not (data_folder() / f"{job.dataset}.npz").exists():
+        if not algorithm_called(job.algorithm).space or not is_at_hand(job.dataset):
             ready.append(job)
             continue
         if place not in found:
