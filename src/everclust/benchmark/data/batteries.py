@@ -1,8 +1,8 @@
 """Read batteries: folders of data sets in the format of the clustering benchmarks.
 
-A data set is ``<name>.data.gz``, a table of numbers separated by spaces, with one or more reference labellings
-``<name>.labels0.gz``, ``<name>.labels1.gz`` and so on: one whole number per row, 1, 2, … for the clusters and
-0 for noise. The files may be uncompressed, without ``.gz``.
+A data set is ``<name>.data.gz``, a table of numbers separated by spaces, with one or more reference
+labellings ``<name>.labels0.gz``, ``<name>.labels1.gz`` and so on: one whole number per row, 1, 2, … for the
+clusters and 0 for noise. The files may be uncompressed, without ``.gz``.
 Gagolewski, A framework for benchmarking clustering algorithms, SoftwareX 20 (2022) 101270.
 """
 

@@ -2,8 +2,8 @@
 
 The data folder is the environment variable ``EVERCLUST_DATA``, or else ``~/.cache/everclust``. Any
 ``<name>.npz`` in it with arrays X and y can be loaded by its name; a data set of the catalogue must have the
-shape and checksum that the catalogue states. ``<battery>/<name>`` is a data set of a battery, which is a folder
-in the data folder, or anywhere else by its path; `everclust.benchmark.data.batteries` has the format.
+shape and checksum that the catalogue states. ``<battery>/<name>`` is a data set of a battery, which is a
+folder in the data folder, or anywhere else by its path; `everclust.benchmark.data.batteries` has the format.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 Arrays = tuple[np.ndarray, np.ndarray]  # samples and classes
-# The class of a sample that belongs to none: it is learnt, but left out of every score. No file has this number.
+# The class of a sample that belongs to none: it is learnt, but left out of every score.
 NOISE = int(np.iinfo(np.int64).min)
 
 

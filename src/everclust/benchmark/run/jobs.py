@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -14,10 +14,11 @@ from threadpoolctl import threadpool_limits
 
 from ..data import datasets
 from ..data.datasets import MissingDataSet
-from ..data.entry import Arrays
+from .details import Details
+from .prequential import run_prequential
 from .provenance import machine, now, versions
 from .registry import Algorithm
-from .settings import class_incremental, stationary
+from .settings import FURTHER_SETTINGS, class_incremental, rescaled, stationary
 from .trial import Stream, run_trial
 
 Key = tuple[str, str, str, int, str]
@@ -33,7 +34,7 @@ class Job:
         Names.
     setting : str
         "stationary" or "nonstationary"; "nonstationary:3" is the latter with the rows of each class
-        shuffled by seed 3 instead of 0.
+        shuffled by seed 3 instead of 0. Or one of `everclust.benchmark.run.settings.FURTHER_SETTINGS`.
     seed : int
         Seed of the run; the paper uses 1 to 30.
     params_json : str, default="{}"
@@ -99,6 +100,8 @@ class Result:
     history : dict of list
         For IDAT: n_samples_seen, interval, vigilance, n_nodes, n_active_nodes and n_clusters at up to 200
         points of the stream.
+    details : Details or None
+        Further scores, and the label of every sample.
     started_at, finished_at : str
         UTC, in ISO format.
     versions, machine : dict
@@ -124,19 +127,21 @@ class Result:
     train_cpu_seconds: float | None = None
     peak_memory: int | None = None
     history: Mapping[str, Sequence[float]] | None = None
+    details: Details | None = field(default=None, compare=False, repr=False)
     started_at: str = field(default_factory=now)
     finished_at: str = field(default_factory=now)
     versions: Mapping[str, str] = field(default_factory=versions)
     machine: Mapping[str, Any] = field(default_factory=machine)
 
     def row(self) -> dict[str, Any]:
-        """All fields as one flat dict; lists and dicts become JSON text.
+        """All fields but the details as one flat dict; lists and dicts become JSON text.
 
         Returns
         -------
         row : dict
         """
-        fields = asdict(self)
+        fields = asdict(replace(self, details=None))
+        del fields["details"]
         flat = fields.pop("job") | fields
         return {name: _scalar(value) for name, value in flat.items()}
 
@@ -160,9 +165,10 @@ def run_job(job: Job, algorithm: Algorithm) -> Result:
     """
     started = now()
     try:
-        X, y = _data(str(datasets.data_folder()), job.dataset)
+        X, labellings = _data(str(datasets.data_folder()), job.dataset)
+        learn = run_prequential if job.setting.startswith("prequential") else run_trial
         with threadpool_limits(1):  # jobs run in parallel, and their times are compared
-            measures = run_trial(algorithm, job.params, job.seed, _stream(job, algorithm, X, y))
+            measures = learn(algorithm, job.params, job.seed, _stream(job, algorithm, X, labellings))
         return Result(job, "ok", **measures, started_at=started)
     except MissingDataSet as error:
         return Result(job, "missing", str(error), started_at=started)
@@ -184,17 +190,20 @@ def use_folder(folder: str) -> None:
 
 
 @lru_cache(maxsize=2)
-def _data(folder: str, name: str) -> Arrays:
-    return datasets.load(name)
+def _data(folder: str, name: str) -> tuple[np.ndarray, list[np.ndarray]]:
+    return datasets.load_with_labellings(name)
 
 
-def _stream(job: Job, algorithm: Algorithm, X: np.ndarray, y: np.ndarray) -> Stream:
-    name, _, shuffle = job.setting.partition(":")
+def _stream(job: Job, algorithm: Algorithm, X: np.ndarray, labellings: Sequence[np.ndarray]) -> Stream:
+    setting, _, shuffle = job.setting.partition(":")
+    y, order_of = labellings[0], FURTHER_SETTINGS.get(setting, setting)
+    if setting == "scaled":
+        X = rescaled(X, job.seed)
     if algorithm.in_stored_order:
-        return Stream(X, y)
-    if name == "stationary":
+        return Stream(X, y, labellings=labellings)
+    if order_of == "stationary":
         order = stationary(X, y, job.seed)
-        return Stream(X[order], y[order])
+        return Stream(X[order], y[order], None, order, labellings)
     steps = class_incremental(X, y, job.seed, within_seed=int(shuffle or 0))
     order = np.concatenate(steps)
-    return Stream(X[order], y[order], np.cumsum([len(step) for step in steps]).tolist())
+    return Stream(X[order], y[order], np.cumsum([len(step) for step in steps]).tolist(), order, labellings)

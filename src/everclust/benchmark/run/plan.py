@@ -34,7 +34,7 @@ def plan(
     """All jobs for the given names, sorted by data set.
 
     Ablation variants run in the nonstationary setting only; algorithms that are not incremental run in the
-    stationary setting only.
+    stationary setting and its scaled form only.
 
     Parameters
     ----------
@@ -84,7 +84,9 @@ def plan(
 
 
 def _takes_part(algorithm: Algorithm, setting: str) -> bool:
-    return algorithm.incremental if setting == "nonstationary" else algorithm.kind != "ablation"
+    if setting == "nonstationary":
+        return algorithm.incremental
+    return algorithm.kind != "ablation" and (algorithm.incremental or not setting.startswith("prequential"))
 
 
 def _other_orders(algorithm: Algorithm, dataset: str, setting: str, shuffles: int) -> list[str]:

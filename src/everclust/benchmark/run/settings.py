@@ -1,4 +1,4 @@
-"""The two settings of the paper: orders in which the samples arrive."""
+"""The two settings of the paper: orders in which the samples arrive; further settings share these orders."""
 
 from __future__ import annotations
 
@@ -8,6 +8,13 @@ from ..data.entry import NOISE
 
 SETTINGS = ("stationary", "nonstationary")
 ALIASES = {"class-incremental": "nonstationary"}
+# Settings beside the paper's two, and that of the two whose order of samples and parameters they share.
+FURTHER_SETTINGS = {
+    "scaled": "stationary",
+    "prequential": "stationary",
+    "prequential-nonstationary": "nonstationary",
+}
+SCALES = (0.1, 10.0)  # a change of units by one decimal place in either direction
 
 
 def setting_called(name: str) -> str:
@@ -19,7 +26,8 @@ def setting_called(name: str) -> str:
 
     Returns
     -------
-    setting : {"stationary", "nonstationary"}
+    setting : str
+        "stationary", "nonstationary", or one of `FURTHER_SETTINGS`.
 
     Raises
     ------
@@ -27,8 +35,8 @@ def setting_called(name: str) -> str:
         If the name is unknown.
     """
     setting = ALIASES.get(name, name)
-    if setting not in SETTINGS:
-        known = ", ".join([*SETTINGS, *ALIASES])
+    if setting not in (*SETTINGS, *FURTHER_SETTINGS):
+        known = ", ".join([*SETTINGS, *ALIASES, *FURTHER_SETTINGS])
         raise ValueError(f"There is no setting called {name!r}; choose from {known}.")
     return setting
 
@@ -109,3 +117,20 @@ def _noise_spread(y: np.ndarray, seed: int) -> np.ndarray:
     spread = y.copy()
     spread[is_noise] = np.random.RandomState(seed).choice(np.unique(y[~is_noise]), is_noise.sum())
     return spread
+
+
+def rescaled(X: np.ndarray, seed: int) -> np.ndarray:
+    """Each feature in other units: multiplied by a random factor, log-uniform between 0.1 and 10.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+    seed : int
+        Seed of the run.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, n_features)
+    """
+    low, high = np.log(SCALES)
+    return X * np.exp(np.random.RandomState(seed).uniform(low, high, size=X.shape[1]))

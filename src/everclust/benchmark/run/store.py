@@ -12,12 +12,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
+
+from . import details
+from .details import KEY
 from .jobs import Job, Key, Result
+from .partitions import FURTHER
 
 FORMAT = 1
 MAGIC = b"SQLite format 3\0"
 PATIENCE = 60.0  # seconds to wait while another process writes
-KEY = ("algorithm", "dataset", "setting", "seed", "params_json")
+NO_SCORES = dict.fromkeys(FURTHER)
 TYPES = {
     **dict.fromkeys(KEY, "TEXT NOT NULL"),
     "seed": "INTEGER NOT NULL",
@@ -105,6 +110,7 @@ class Store:
         self._connection.execute("PRAGMA synchronous = FULL")
         with self._connection:
             self._connection.execute(_CREATE)
+            details.create(self._connection)
             self._connection.execute(f"PRAGMA user_version = {FORMAT}")
         found = {row["name"] for row in self._connection.execute("PRAGMA table_info(results)")}
         if found != set(TYPES):
@@ -119,6 +125,8 @@ class Store:
         """
         with self._explained(), self._connection:
             self._connection.execute(_ADD, result.row())
+            if result.status == "ok" and result.details is not None:
+                details.add(self._connection, result.job.key, result.details)
 
     def done(self, *, retry: bool = False) -> set[Key]:
         """Keys of the finished jobs: all but those whose data set was missing.
@@ -144,10 +152,28 @@ class Store:
         Returns
         -------
         rows : list of dict
-            Keyed by column. step_ari, step_ami, history, versions and machine are JSON text.
+            Keyed by column. step_ari, step_ami, history, versions and machine are JSON text. The further
+            scores are None for runs of an everclust that did not compute them; the key "labellings" holds
+            the scores against each labelling, if there are several.
         """
         with self._explained():
-            return [dict(row) for row in self._connection.execute("SELECT * FROM results ORDER BY rowid")]
+            scores = details.scores_by_key(self._connection)
+            rows = [dict(row) for row in self._connection.execute("SELECT * FROM results ORDER BY rowid")]
+        return [row | NO_SCORES | scores.get(tuple(row[name] for name in KEY), {}) for row in rows]
+
+    def labels(self) -> Iterator[tuple[Key, np.ndarray]]:
+        """Label vectors of all runs that have one.
+
+        Yields
+        ------
+        key : tuple
+            See `Job.key`.
+        labels : ndarray of shape (n_samples,)
+            Cluster of each sample, in the order of the data set's file.
+        """
+        with self._explained():
+            for key, labels in details.labels_by_key(self._connection):
+                yield Job(*key).key, labels
 
     def close(self) -> None:
         """Close the file."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...estimators.incremental import IncrementalClusterer
 from ...history import History
+from .details import Details, smallest
 from .measures import (
     FIRST_STEP_SCORE,
     ami,
@@ -19,6 +20,7 @@ from .measures import (
     backward_transfer_printed,
 )
 from .meter import MemoryMeter, Stopwatch
+from .partitions import further_scores, labelling_scores
 from .registry import Algorithm
 
 MOMENTS = 200  # largest number of records in a history
@@ -34,6 +36,10 @@ class Stream(NamedTuple):
     X: np.ndarray
     y: np.ndarray
     ends: Sequence[int] | None = None
+    order: np.ndarray | None = None
+    """Rows of the file in the order of learning; None for the order of the file."""
+    labellings: Sequence[np.ndarray] = ()
+    """All reference labellings in the order of the file, if there are several."""
 
 
 def run_trial(algorithm: Algorithm, params: dict[str, Any], seed: int, stream: Stream) -> dict[str, Any]:
@@ -53,7 +59,7 @@ def run_trial(algorithm: Algorithm, params: dict[str, Any], seed: int, stream: S
     measures : dict
         Fields of `everclust.benchmark.run.jobs.Result`.
     """
-    _warm_up(algorithm)
+    warm_up(algorithm)
     memory, stopwatch = MemoryMeter(), Stopwatch()
     estimator = algorithm.make(algorithm.given(stream.X, stream.y) | params, seed)
     is_recorded = isinstance(estimator, IncrementalClusterer) and algorithm.kind in ("compared", "ablation")
@@ -69,10 +75,39 @@ def run_trial(algorithm: Algorithm, params: dict[str, Any], seed: int, stream: S
         "train_cpu_seconds": stopwatch.cpu_seconds,
         "peak_memory": peak,
         "history": None if history is None else {name: getattr(history, name).tolist() for name in COLUMNS},
+        "details": _details(stream, labels[-1]),
     }
 
 
-def _warm_up(algorithm: Algorithm) -> None:
+def _details(stream: Stream, labels: np.ndarray) -> Details:
+    stored = in_file_order(stream, np.asarray(labels))
+    scores: dict[str, Any] = dict(further_scores(stream.y, labels))
+    if len(stream.labellings) > 1:
+        scores["labellings"] = labelling_scores(stream.labellings, stored)
+    return Details(scores, stored)
+
+
+def in_file_order(stream: Stream, labels: np.ndarray) -> np.ndarray:
+    """Labels of the samples in the order of the file.
+
+    Parameters
+    ----------
+    stream : Stream
+    labels : ndarray of shape (n_samples,)
+        In the order of learning.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_samples,)
+        As small integers.
+    """
+    stored = labels.astype(np.int64)
+    if stream.order is not None:
+        stored[stream.order] = labels
+    return smallest(stored)
+
+
+def warm_up(algorithm: Algorithm) -> None:
     """Compile or load compiled code before the time measurement."""
     if algorithm.warms_up and algorithm.name not in _warm:
         _warm.add(algorithm.name)

@@ -24,6 +24,7 @@ from .isolation import Limits
 from .jobs import Job, Result, as_json
 from .registry import Range, algorithm_called
 from .runner import results
+from .settings import FURTHER_SETTINGS
 from .store import Store
 
 START_TRIALS = 4  # random trials before the sampler uses a model
@@ -206,8 +207,9 @@ def tuned(
     found: dict[tuple[str, str, str], Tuning] = {}
     ready = []
     for job in jobs:
-        place = job.algorithm, job.dataset, job.setting
-        if as_in_paper and (params := paper_parameters(job.algorithm, job.setting, job.dataset)) is not None:
+        setting = FURTHER_SETTINGS.get(job.setting, job.setting)
+        place = job.algorithm, job.dataset, setting
+        if as_in_paper and (params := paper_parameters(job.algorithm, setting, job.dataset)) is not None:
             ready.append(replace(job, params_json=as_json(params)))
             continue
         if not algorithm_called(job.algorithm).space or not is_at_hand(job.dataset):
