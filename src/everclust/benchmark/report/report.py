@@ -10,6 +10,7 @@ from typing import Any
 from ...atomic import write_atomically
 from ..run.store import Store, StoreError
 from .appendix import failures, provenance
+from .comparisons import comparisons
 from .document import Document
 from .extensions import extensions
 from .histories import histories
@@ -23,7 +24,7 @@ from .summary import summary
 
 PARTS = (
     *(summary, counts, scores, shuffles, continual, errors, ranking, ablation, extensions, references),
-    *(histories, costs, failures, provenance),
+    *(comparisons, histories, costs, failures, provenance),
 )
 AS_JSON = ("step_ari", "step_ami", "history", "versions", "machine")
 
