@@ -1,4 +1,4 @@
-"""The commands `bench …`: run, report, table, list, fetch, compare."""
+"""The commands `bench …`: run, report, export, table, list, fetch, compare."""
 
 from __future__ import annotations
 
@@ -98,6 +98,21 @@ def report(
 
         write_report(store, html, markdown)
         typer.echo(f"Written: {html}" + (f" and {markdown}" if markdown else ""))
+
+
+@bench.command()
+def export(
+    store: StorePath = STORE,
+    folder: Annotated[Path, typer.Option(help="Folder to write into.")] = Path("everclust_bench_export"),
+    formats: Annotated[list[str], typer.Option(help="csv, json, latex, labels; all if none is given.")] = [],  # noqa: B006
+) -> None:
+    """Write cells and runs as CSV and JSON, tables as LaTeX, and the label vectors of all runs."""
+    with _exit_on_error(Screen(False)):
+        from ..benchmark.report.export import FORMATS
+        from ..benchmark.report.export import export as export_store
+
+        paths = export_store(store, folder, split_names(*formats) or FORMATS)
+        typer.echo(f"Written: {', '.join(map(str, paths))}")
 
 
 @bench.command()

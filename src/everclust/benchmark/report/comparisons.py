@@ -143,7 +143,8 @@ def _limits(control: str, measure: Measure, found: Sequence[Differences]) -> str
     return (
         f"What {sets} can tell apart: if the differences in {measure.title} between "
         f"{algorithm_title(control)} and another algorithm vary over data sets as much as here (standard "
-        f"deviation {deviation:.3f} at the median), a mean difference of {least:.3f} passes Holm's first step with a probability of "
+        f"deviation {deviation:.3f} at the median), a mean difference of {least:.3f} passes Holm's first "
+        f"step with a probability of "
         f"{100 * POWER:.0f} %; much smaller ones are likely to be missed."
     )
 

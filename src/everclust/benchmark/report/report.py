@@ -13,18 +13,30 @@ from .appendix import failures, provenance
 from .comparisons import comparisons
 from .document import Document
 from .extensions import extensions
+from .further_measures import further_measures, labellings, prequential
 from .histories import histories
 from .html import page
 from .markdown import blocks_text, markdown
 from .outcomes import Result, gather
 from .rank_sections import ablation, ranking
 from .references import references
+from .robustness import robustness
 from .sections import continual, costs, counts, errors, scores, shuffles
 from .summary import summary
 
 PARTS = (
     *(summary, counts, scores, shuffles, continual, errors, ranking, ablation, extensions, references),
-    *(comparisons, histories, costs, failures, provenance),
+    *(
+        comparisons,
+        further_measures,
+        labellings,
+        prequential,
+        robustness,
+        histories,
+        costs,
+        failures,
+        provenance,
+    ),
 )
 AS_JSON = ("step_ari", "step_ami", "history", "versions", "machine")
 

@@ -28,7 +28,8 @@ class Details(NamedTuple):
     """Further scores and labels of a run."""
 
     scores: dict[str, Any]
-    """Scores by name; "labellings", if there are several: a dict of lists with one value per labelling."""
+    """Scores by name. If there are several labellings: "labellings", a dict of lists with one value for each,
+    and the best of each score, such as "best_ari"."""
     labels: np.ndarray
     """Cluster of each sample, in the order of the file."""
 

@@ -83,7 +83,9 @@ def _details(stream: Stream, labels: np.ndarray) -> Details:
     stored = in_file_order(stream, np.asarray(labels))
     scores: dict[str, Any] = dict(further_scores(stream.y, labels))
     if len(stream.labellings) > 1:
-        scores["labellings"] = labelling_scores(stream.labellings, stored)
+        by_labelling = labelling_scores(stream.labellings, stored)
+        scores["labellings"] = by_labelling
+        scores |= {f"best_{name}": max(values) for name, values in by_labelling.items()}
     return Details(scores, stored)
 
 
