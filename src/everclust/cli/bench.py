@@ -248,7 +248,7 @@ def _print_data_sets() -> None:
         rows.append([name, entry.shape, str(entry.n_classes), state, f"{entry.source}; {entry.licence}"])
     rows += [[name, "", "", "yes", "your own"] for name in others_at_hand()]
     for name in batteries_at_hand():
-        rows.append([name, f"battery of {counted(len(battery(name)), 'data set')}", "", "yes", "your own"])
+        rows.append([name, "", "", "yes", f"battery of {counted(len(battery(name)), 'data set')}"])
     print_table(["data set", "samples × features", "classes", "available", "source; licence"], rows)
 
 
