@@ -245,7 +245,9 @@ def _print_data_sets() -> None:
     rows = []
     for name, entry in CATALOGUE.items():
         state = "yes" if name in here else "no" if entry.recipe is None else "can be fetched"
-        rows.append([name, entry.shape, str(entry.n_classes), state, f"{entry.source}; {entry.licence}"])
+        openml = [f"OpenML {entry.openml}"] if entry.openml and "OpenML" not in entry.source else []
+        source = "; ".join([entry.source, *openml, entry.licence])
+        rows.append([name, entry.shape, str(entry.n_classes), state, source])
     rows += [[name, "", "", "yes", "your own"] for name in others_at_hand()]
     for name in batteries_at_hand():
         rows.append([name, "", "", "yes", f"battery of {counted(len(battery(name)), 'data set')}"])

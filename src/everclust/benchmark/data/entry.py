@@ -56,7 +56,8 @@ class DataSet:
     recipe : Recipe or None, default=None
         How to download it; None if the user must provide the file.
     openml : int or None, default=None
-        Number of the data set on OpenML; its rows may have another order there. None if we know of none.
+        Number on OpenML of the data set with this name and shape; its rows may have another order there, and
+        a few cells other values. None if we are not certain of one.
 
     Examples
     --------
