@@ -42,7 +42,8 @@ WORDS = (
     "effect is the matched-pairs rank-biserial correlation, 1 if one is better everywhere and −1 if it is "
     "worse everywhere. The last three columns are the Bayesian signed-rank test's probabilities that the "
     "algorithm of the title is worse, practically equal (differences below "
-    f"{REGION}), or better on another data set of this kind."
+    f"{REGION}), or better on another data set of this kind. Some algorithms are told more than others, such "
+    "as the number of classes."
 )
 INTERVALS = (
     "Mean ranks, 1 is best, with 95 % bootstrap intervals: data sets are drawn with replacement 10,000 "
