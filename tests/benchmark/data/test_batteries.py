@@ -71,6 +71,10 @@ def test_a_battery_runs_by_the_name_of_its_folder_or_by_its_path(wut, folder, tm
     names = [f"{elsewhere.as_posix()}/a", f"{elsewhere.as_posix()}/x"]
     assert datasets_named(["fcps"]) == names == datasets_named([str(elsewhere)])
     assert datasets.load(names[1])[0].shape == (4, 2)
+    (folder / "linked").symlink_to(elsewhere)
+    assert datasets_named(["linked"]) == ["linked/a", "linked/x"]
+    assert datasets_named(["data/linked"]) == ["linked/a", "linked/x"]
+    assert datasets.load("linked/x")[0].shape == (4, 2)
 
 
 def test_batteries_in_the_data_folder_are_listed(wut, folder):

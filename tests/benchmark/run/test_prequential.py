@@ -145,3 +145,29 @@ def test_parameters_are_those_of_the_setting_with_the_same_order(folder, monkeyp
     assert seen == [("gng", "own", "stationary"), ("gng", "own", "nonstationary")]
     assert [job.setting for job in ready] == ["scaled", "prequential", "prequential-nonstationary"]
     assert {job.params_json for job in ready} == {'{"a": 1}'}
+
+
+class Words:
+    """Labels are words, as scikit-learn's scores allow."""
+
+    def __init__(self):
+        self.labels_ = ["a"]
+
+    def fit(self, X):
+        self.labels_ = self.predict(X)
+        return self
+
+    partial_fit = fit
+
+    def predict(self, X):
+        return np.where(X[:, 0] > 6, "large", "small")
+
+
+@pytest.mark.parametrize("setting", ["stationary", "nonstationary", "prequential"])
+def test_labels_may_be_words(setting):
+    words = Algorithm("words", "Words", lambda params, seed: Words(), incremental=True)
+    result = run_job(Job("words", "own", setting, 1), words)
+    assert result.status == "ok", result.error
+    labels = result.details.labels
+    assert np.array_equal(labels[labels >= 0] == 0, X[labels >= 0, 0] > 6)
+    assert (labels >= 0).sum() == (447 if setting == "prequential" else 450)

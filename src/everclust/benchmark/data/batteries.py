@@ -13,6 +13,7 @@ import warnings
 import zlib
 from itertools import count
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -119,7 +120,7 @@ def _labels(path: Path, n_samples: int) -> np.ndarray:
     return np.where(found == 0, NOISE, found.astype(np.int64))
 
 
-def _numbers(path: Path, *, ndmin: int) -> np.ndarray:
+def _numbers(path: Path, *, ndmin: Literal[1, 2]) -> np.ndarray:
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "loadtxt: input contained no data", UserWarning)

@@ -107,21 +107,18 @@ def battery(name: str) -> list[str]:
     Parameters
     ----------
     name : str
-        Name of a folder in the data folder, or path of a folder, which becomes absolute in the names.
+        Name of a folder in the data folder, or path of another folder, which is absolute in the names.
 
     Returns
     -------
     names : list of str
         Empty if there is no such battery.
     """
-    inside = data_folder() / name
-    if names := names_in(inside):
-        base = inside.resolve()
-        is_short = base.is_relative_to(data_folder().resolve())
-        prefix = base.relative_to(data_folder().resolve()) if is_short else base
-        return [(prefix / each).as_posix() for each in names]
-    outside = Path(name).expanduser().resolve()
-    return [(outside / each).as_posix() for each in names_in(outside)]
+    root = Path(os.path.abspath(data_folder()))  # links stay: a linked folder keeps its short name
+    inside, outside = (Path(os.path.abspath(path)) for path in (root / name, Path(name).expanduser()))
+    folder = inside if names_in(inside) else outside
+    prefix = folder.relative_to(root) if folder.is_relative_to(root) else folder
+    return [(prefix / each).as_posix() for each in names_in(folder)]
 
 
 def batteries_at_hand() -> list[str]:

@@ -14,14 +14,15 @@ from typing import Any
 import numpy as np
 
 from ...atomic import write_atomically
+from ..run.details import KEY
 from ..run.partitions import ALL, FURTHER
-from ..run.store import KEY, TYPES, Store, StoreError
+from ..run.store import TYPES, Store, StoreError
 from .latex import latex_tables
 from .outcomes import DONE, Measure, Outcomes, Result, cell_statistics, gather
 
 FORMATS = ("csv", "json", "latex", "labels")
 BEST = tuple(f"best_{name}" for name in ALL)
-AS_JSON = tuple(name for name in ("step_ari", "step_ami", "history", "versions", "machine"))
+AS_JSON = ("step_ari", "step_ami", "history", "versions", "machine")
 NUMBERS = tuple(name for name, kind in TYPES.items() if kind in ("REAL", "INTEGER"))
 CELL_MEASURES = (*NUMBERS, *FURTHER, *BEST)
 RUN_COLUMNS = ("run", *TYPES, *FURTHER, *BEST, "labellings")

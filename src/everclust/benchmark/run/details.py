@@ -34,8 +34,15 @@ class Details(NamedTuple):
     """Cluster of each sample, in the order of the file."""
 
 
+def whole(labels: np.ndarray) -> np.ndarray:
+    """Labels as integers; labels of another kind, such as strings, become codes in their order."""
+    if labels.dtype.kind in "iub":
+        return labels.astype(np.int64)
+    return np.unique(labels, return_inverse=True)[1].astype(np.int64)
+
+
 def smallest(labels: np.ndarray) -> np.ndarray:
-    """The labels as the smallest integers that hold them, little-endian."""
+    """Integers as the smallest type that holds them, little-endian."""
     low, high = int(labels.min(initial=0)), int(labels.max(initial=0))
     types = (np.dtype(name) for name in LABEL_TYPES)
     return labels.astype(next(t for t in types if np.iinfo(t).min <= low and high <= np.iinfo(t).max))

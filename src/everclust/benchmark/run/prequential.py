@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .details import Details
+from .details import Details, whole
 from .measures import ami, ari
 from .meter import MemoryMeter, Stopwatch
 from .partitions import further_scores
@@ -73,17 +73,18 @@ def _given(algorithm: Algorithm, stream: Stream) -> dict[str, Any]:
 def _labels_at_arrival(
     estimator: Any, X: np.ndarray, size: int, memory: MemoryMeter, stopwatch: Stopwatch
 ) -> tuple[np.ndarray, dict[str, list[float]]]:
-    labels = np.full(len(X), UNLABELLED, dtype=np.int64)
-    ends, increases = [], []
+    parts: list[np.ndarray] = []
+    history: dict[str, list[float]] = {"n_samples_seen": [], "memory": []}
     for start in range(0, len(X), size):
         rows = X[start : start + size]
         if start:
-            labels[start : start + size] = estimator.predict(rows)
+            parts.append(np.asarray(estimator.predict(rows)))
         with stopwatch.running():
             estimator.partial_fit(rows)
-        ends.append(start + len(rows))
-        increases.append(memory.increase())
-    return labels, {"n_samples_seen": ends, "memory": increases}
+        history["n_samples_seen"].append(start + len(rows))
+        history["memory"].append(memory.increase())
+    arrived = whole(np.concatenate(parts)) if parts else np.empty(0, dtype=np.int64)
+    return np.concatenate([np.full(min(size, len(X)), UNLABELLED), arrived]), history
 
 
 def _window_scores(y: np.ndarray, labels: np.ndarray) -> dict[str, list[float]]:

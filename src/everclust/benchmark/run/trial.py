@@ -10,7 +10,7 @@ import numpy as np
 
 from ...estimators.incremental import IncrementalClusterer
 from ...history import History
-from .details import Details, smallest
+from .details import Details, smallest, whole
 from .measures import (
     FIRST_STEP_SCORE,
     ami,
@@ -103,9 +103,10 @@ def in_file_order(stream: Stream, labels: np.ndarray) -> np.ndarray:
     labels : ndarray of shape (n_samples,)
         As small integers.
     """
-    stored = labels.astype(np.int64)
+    known = whole(labels)
+    stored = known.copy()
     if stream.order is not None:
-        stored[stream.order] = labels
+        stored[stream.order] = known
     return smallest(stored)
 
 
