@@ -203,10 +203,10 @@ def _progress(screen: Screen, todo: list[Job]) -> Iterator[tuple[Callable[[Resul
 def _say_left_out(screen: Screen, names: list[str]) -> None:
     from ..benchmark.run.plan import left_out
 
-    if missing := left_out(names):
-        titles = ", ".join(algorithm.title for algorithm in missing)
-        packages = " and ".join(dict.fromkeys(algorithm.needs for algorithm in missing))
-        screen.error(f"Left out: {titles}; {packages} is not installed: pip install 'everclust[bench]'.")
+    missing = left_out(names)
+    for needs, extra in dict.fromkeys((algorithm.needs, algorithm.extra) for algorithm in missing):
+        titles = ", ".join(algorithm.title for algorithm in missing if algorithm.needs == needs)
+        screen.error(f"Left out: {titles}; {needs} is not installed: pip install 'everclust[{extra}]'.")
 
 
 def _print_summary(screen: Screen, summary: RunSummary, errors: Counter[str]) -> None:

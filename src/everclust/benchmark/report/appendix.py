@@ -14,6 +14,7 @@ STATUS_WORDS = {
     "timeout": "took too long",
     "memory": "needed too much memory",
     "missing": "data set not available",
+    "uninstalled": "package not installed",
 }
 LONGEST_ERROR = 300
 

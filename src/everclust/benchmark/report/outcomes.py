@@ -17,6 +17,7 @@ Outcomes = dict[Place, list[Result]]
 
 DONE = "ok"
 MISSING_MARKS = {"memory": "OOM"}  # all other statuses but DONE are "N/A"
+RAN_OUT = {"timeout", "memory"}
 
 
 class Measure(NamedTuple):
@@ -77,6 +78,11 @@ def _with_latest_parameters(runs: list[Result]) -> list[Result]:
 def done(outcomes: Outcomes, place: Place) -> list[Result]:
     """The successful runs."""
     return [result for result in outcomes.get(place, []) if result["status"] == DONE]
+
+
+def is_ranked(outcomes: Outcomes, place: Place) -> bool:
+    """True if a run succeeded, or ran out of time or memory, which is ranked worst as in the paper."""
+    return any(result["status"] in {DONE, *RAN_OUT} for result in outcomes.get(place, []))
 
 
 def cell_statistics(outcomes: Outcomes, place: Place, measure: Measure) -> CellStatistics | None:

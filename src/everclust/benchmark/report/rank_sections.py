@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .document import Block, Gallery, Grid, Picture, Section, explained
+from .document import Block, Gallery, Grid, Picture, Section, Text, explained
 from .names import ABLATION, IDAT, ablation_title, algorithm_title, is_variant, main_algorithms
 from .outcomes import (
     AI_AMI,
@@ -24,6 +24,7 @@ from .ranking import (
     printed_scores,
     rank_grid,
     verdict_picture,
+    without_ranks,
 )
 from .tables import score_grid
 
@@ -34,9 +35,13 @@ FULL = 6  # algorithms in the paper's nonstationary table
 def ranking(outcomes: Outcomes) -> Section:
     words = (
         "On each data set the algorithms are ranked by their mean score, rounded to three decimals; 1 is "
-        "best, ties share their ranks, and algorithms without a result share the worst. If the Friedman "
+        "best, ties share their ranks, and algorithms that ran out of time or memory share the worst. "
+        "Algorithms that could not run at all are left out, and so are data sets on which one of the others "
+        "failed for another reason or was not run. If the Friedman "
         "test is significant (p < 0.05), a diagram shows the mean ranks, best at the left: a thick bar "
-        "joins algorithms whose ranks differ by less than the critical difference (CD) of Nemenyi's test."
+        "joins algorithms whose ranks differ by less than the critical difference (CD) of Nemenyi's test. "
+        "The paper's ranks are those of its nonstationary scores among the same algorithms; its stationary "
+        "scores are not available."
     )
     pictures = [verdict_picture(printed_scores(measure)) for measure in (ARI, AMI)]
     grids: list[Block] = []
@@ -65,12 +70,20 @@ def _our_ranks(outcomes: Outcomes, setting: str) -> list[Block]:
     algorithms = main_algorithms(outcomes, setting)
     if len(algorithms) < 2:
         return []
-    names = [algorithm_title(algorithm) for algorithm in algorithms]
     tables = [(measure, our_scores(outcomes, setting, algorithms, measure)) for measure in (ARI, AMI)]
-    return [
-        rank_grid(f"{measure.title} ranks, {setting}", [(measure, scores)], names)
+    grids = [
+        rank_grid(f"{measure.title} ranks, {setting}", [(measure, scores)], scores.names)
         for measure, scores in tables
+        if len(scores.names) > 1 and scores.datasets
     ]
+    return [*grids, *_left_out(outcomes, setting, algorithms)]
+
+
+def _left_out(outcomes: Outcomes, setting: str, algorithms: list[str]) -> list[Block]:
+    titles = [algorithm_title(name) for name in without_ranks(outcomes, setting, algorithms)]
+    return [Text(f"Not ranked in the {setting} setting, without any run: {', '.join(titles)}.")] * bool(
+        titles
+    )
 
 
 def ablation(outcomes: Outcomes) -> Section:

@@ -83,6 +83,8 @@ def register_baselines() -> None:
                 told=TOLD.get(given, ""),
                 in_stored_order=name == "torque-clustering",
                 warms_up=name not in DEEP,
+                needs="torch" if name in DEEP else "",
+                extra="deep" if name in DEEP else "bench",
             )
         )
 

@@ -78,7 +78,8 @@ class Result:
     Parameters
     ----------
     job : Job
-    status : {"ok", "failed", "timeout", "memory", "missing"}
+    status : {"ok", "failed", "timeout", "memory", "missing", "uninstalled"}
+        "missing": the data set is not available; "uninstalled": a package that the algorithm needs is not.
     error : str or None
         One sentence, unless the status is "ok".
     ari, ami : float
@@ -166,6 +167,8 @@ def run_job(job: Job, algorithm: Algorithm) -> Result:
         return Result(job, "ok", **measures, started_at=started)
     except MissingDataSet as error:
         return Result(job, "missing", str(error), started_at=started)
+    except ImportError as error:
+        return Result(job, "uninstalled", str(error), started_at=started)
     except MemoryError as error:
         return Result(job, "memory", f"Out of memory: {error or 'an allocation failed'}.", started_at=started)
     except Exception as error:

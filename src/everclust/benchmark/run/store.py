@@ -121,7 +121,7 @@ class Store:
             self._connection.execute(_ADD, result.row())
 
     def done(self, *, retry: bool = False) -> set[Key]:
-        """Keys of the finished jobs: all but those whose data set was missing.
+        """Keys of the finished jobs: all but those whose data set or package was missing.
 
         Parameters
         ----------
@@ -133,7 +133,7 @@ class Store:
         keys : set of tuple
             (algorithm, dataset, setting, seed, params_json), see `Job.key`.
         """
-        wanted = "status = 'ok'" if retry else "status != 'missing'"
+        wanted = "status = 'ok'" if retry else "status NOT IN ('missing', 'uninstalled')"
         with self._explained():
             rows = self._connection.execute(f"SELECT {', '.join(KEY)} FROM results WHERE {wanted}")
             return {Job(*row).key for row in rows}
