@@ -46,8 +46,20 @@ class Tuning:
     trials: Annotated[int, Option(min=1, help="Trials per algorithm that needs tuning.")] = TRIALS
     search_limit: Annotated[float, Option(help="Seconds for all trials on a data set.")] = LIMIT_SECONDS
     as_in_paper: Annotated[
-        bool, Option("--as-in-paper", help="Use the paper's parameters where they are known.")
+        bool, Option("--as-in-paper", help="Use the parameters that the paper prints, where it does.")
     ] = False
+    fitted: Annotated[
+        bool,
+        Option(
+            "--fitted", help="Use parameters that we fitted to the paper's counts, else the printed ones."
+        ),
+    ] = False
+
+    def take(self) -> str:
+        """The argument `take` of `everclust.benchmark.run.tuning.tuned`."""
+        if self.as_in_paper and self.fitted:
+            raise ValueError("--as-in-paper and --fitted exclude each other; choose one of them.")
+        return "fitted" if self.fitted else "printed" if self.as_in_paper else "searched"
 
 
 @dataclass
@@ -55,9 +67,18 @@ class Resources:
     """Time, memory and processes of the jobs."""
 
     jobs: Annotated[int, Option(help="Number of processes; -1 for one per core.")] = -1
-    limit: Annotated[float | None, Option(min=0, help="Time limit of a job, in seconds.")] = None
-    memory: Annotated[float | None, Option(min=0, help="Memory limit of a job, in GiB.")] = None
+    limit: Annotated[float | None, Option(help="Time limit of a job, in seconds.")] = None
+    memory: Annotated[float | None, Option(help="Memory limit of a job, in GiB.")] = None
     retry: Annotated[bool, Option("--retry", help="Run failed jobs again.")] = False
+
+    def check(self) -> None:
+        """Refuse limits within which nothing can run."""
+        for name, unit in (("limit", "seconds"), ("memory", "GiB")):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise ValueError(
+                    f"--{name} is {value:g}, but it must be more than 0 {unit}; leave it out for no limit."
+                )
 
     def bytes(self) -> int | None:
         """The memory in bytes."""

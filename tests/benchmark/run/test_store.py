@@ -140,7 +140,7 @@ def test_a_newer_store(path):
     with sqlite3.connect(path) as connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
-    with pytest.raises(StoreError, match=r"has format 99, but this everclust reads up to 1; upgrade it"):
+    with pytest.raises(StoreError, match=r"has format 99, but this everclust reads up to 2; upgrade it"):
         Store(path)
 
 

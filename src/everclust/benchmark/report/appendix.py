@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from .document import Column, Entry, Grid, Row, Section, explained
 from .names import algorithm_title, dataset_title
-from .outcomes import DONE, Outcomes, Result
+from .outcomes import DONE, NOT_RUN, Outcomes, Result
 
 STATUS_WORDS = {
     "failed": "failed",
@@ -15,6 +15,7 @@ STATUS_WORDS = {
     "memory": "needed too much memory",
     "missing": "data set not available",
     "uninstalled": "package not installed",
+    NOT_RUN: "asked for, but not run yet",
 }
 LONGEST_ERROR = 300
 
@@ -26,7 +27,10 @@ def failures(outcomes: Outcomes) -> Section:
     ]
     columns = [Column("Algorithm", words=True), Column("Setting", words=True), Column("Runs")]
     columns += [Column("What happened", words=True), Column("Message", words=True)]
-    words = "Runs without a result. Means are over the finished runs; N/A or OOM if there are none."
+    words = (
+        "All runs that were asked for and have no result. Means are over the finished runs; N/A or OOM if "
+        "there are none."
+    )
     return explained(
         "What did not finish", words, [Grid("Runs without a result", columns, rows)] if rows else []
     )

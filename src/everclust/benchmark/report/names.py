@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
 from ..data.catalogue import CATALOGUE
 from ..run.registry import ALGORITHMS
 from .outcomes import Outcomes, algorithms_of
@@ -37,7 +41,29 @@ def is_told(algorithm: str) -> str:
 
 
 def _kind(algorithm: str) -> str:
-    return ALGORITHMS[algorithm].kind if algorithm in ALGORITHMS else "compared"
+    if algorithm in ALGORITHMS:
+        return ALGORITHMS[algorithm].kind
+    return _remembered.get(algorithm, Remembered(algorithm)).kind
+
+
+class Remembered(NamedTuple):
+    """What a store knows of an algorithm that is not registered here, such as one of the user's own."""
+
+    title: str
+    kind: str = "compared"
+
+
+_remembered: dict[str, Remembered] = {}
+
+
+@contextmanager
+def remembering(asked: Iterable[Mapping[str, Any]]) -> Iterator[None]:
+    """Use the titles and kinds that a store has kept, inside the `with` block."""
+    _remembered.update({row["algorithm"]: Remembered(row["title"], row["kind"]) for row in asked})
+    try:
+        yield
+    finally:
+        _remembered.clear()
 
 
 def main_algorithms(outcomes: Outcomes, setting: str = "") -> list[str]:
@@ -46,8 +72,10 @@ def main_algorithms(outcomes: Outcomes, setting: str = "") -> list[str]:
 
 
 def algorithm_title(algorithm: str) -> str:
-    """The paper's column title, or the name itself."""
-    return ALGORITHMS[algorithm].title if algorithm in ALGORITHMS else algorithm
+    """The title with which the algorithm was registered, which is the paper's column title, or its name."""
+    if algorithm in ALGORITHMS:
+        return ALGORITHMS[algorithm].title
+    return _remembered.get(algorithm, Remembered(algorithm)).title
 
 
 def ablation_title(algorithm: str) -> str:

@@ -17,6 +17,7 @@ from .outcomes import (
     algorithms_of,
     settings_of,
 )
+from .parameters import parameter_note
 from .ranking import (
     can_compare,
     our_idat_among_printed,
@@ -51,7 +52,8 @@ def ranking(outcomes: Outcomes) -> Section:
     ):
         mixed = [(measure, our_idat_among_printed(outcomes, measure)) for measure in (ARI, AMI)]
         pictures += [verdict_picture(scores) for _, scores in mixed if can_compare(scores)]
-        grids.append(rank_grid("Our IDAT among the paper's baselines", mixed, [algorithm_title(IDAT)]))
+        grid = rank_grid("Our IDAT among the paper's baselines", mixed, [algorithm_title(IDAT)])
+        grids.append(grid._replace(note=parameter_note(outcomes, NONSTATIONARY, [IDAT])))
     for setting in settings_of(outcomes):
         pictures += _our_pictures(outcomes, setting)
         grids += _our_ranks(outcomes, setting)
@@ -63,7 +65,13 @@ def _our_pictures(outcomes: Outcomes, setting: str) -> list[Picture]:
     tables = [
         our_scores(outcomes, setting, main_algorithms(outcomes, setting), measure) for measure in measures
     ]
-    return [verdict_picture(scores) for scores in tables if can_compare(scores)]
+    note = parameter_note(outcomes, setting, main_algorithms(outcomes, setting))
+    return [_noted(verdict_picture(scores), note) for scores in tables if can_compare(scores)]
+
+
+def _noted(picture: Picture, note: str) -> Picture:
+    subtitle = f"{picture.subtitle} {note}" if picture.subtitle else ""
+    return picture._replace(words=f"{picture.words} {note}", subtitle=subtitle)
 
 
 def _our_ranks(outcomes: Outcomes, setting: str) -> list[Block]:
@@ -71,8 +79,9 @@ def _our_ranks(outcomes: Outcomes, setting: str) -> list[Block]:
     if len(algorithms) < 2:
         return []
     tables = [(measure, our_scores(outcomes, setting, algorithms, measure)) for measure in (ARI, AMI)]
+    note = parameter_note(outcomes, setting, algorithms)
     grids = [
-        rank_grid(f"{measure.title} ranks, {setting}", [(measure, scores)], scores.names)
+        rank_grid(f"{measure.title} ranks, {setting}", [(measure, scores)], scores.names)._replace(note=note)
         for measure, scores in tables
         if len(scores.names) > 1 and scores.datasets
     ]

@@ -21,6 +21,7 @@ from .outcomes import (
     done,
     settings_of,
 )
+from .parameters import parameter_note
 from .tables import NOTHING, signed
 
 OURS = (EVERCLUST, IDAT)
@@ -55,7 +56,9 @@ def references(outcomes: Outcomes, algorithms: Sequence[str] = ()) -> Section:
         rows = _rows(outcomes, setting, algorithms)
         if any(map(is_reference, rows)):
             where = f"{setting}, {_runs(outcomes, setting, rows)}"
-            blocks += _grids(where, {name: _means(outcomes, setting, name) for name in rows})
+            note = parameter_note(outcomes, setting, rows)
+            grids = _grids(where, {name: _means(outcomes, setting, name) for name in rows})
+            blocks += [grid._replace(note=note) for grid in grids]
     return explained("Who is told what", WORDS, blocks)
 
 

@@ -88,6 +88,7 @@ def run(
     """
     started = time.perf_counter()
     wanted = list(dict.fromkeys(jobs))
+    store.ask(wanted)
     todo = remaining(wanted, store, retry=retry)
     statuses: Counter[str] = Counter()
     for result in results(todo, n_jobs=n_jobs, limits=Limits(limit_seconds, limit_memory)):
