@@ -4,7 +4,9 @@ import importlib
 import json
 import os
 import sys
+import time
 from collections import Counter
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +19,7 @@ from everclust import IDAT
 from everclust.benchmark.run import isolation
 from everclust.benchmark.run.jobs import Job, run_job
 from everclust.benchmark.run.measures import ami, ari
+from everclust.benchmark.run.meter import Stopwatch
 from everclust.benchmark.run.plan import PlanError, cost, fetchable, import_plugin, plan
 from everclust.benchmark.run.registry import ALGORITHMS, Algorithm
 from everclust.benchmark.run.runner import run
@@ -112,6 +115,82 @@ def test_time_and_memory_are_measured():
     assert result.train_cpu_seconds >= 0
     assert 0 <= result.peak_memory < 2**30
     assert result.started_at <= result.finished_at
+
+
+class Calls:
+    """Says what is called, and takes time in `fit` and `predict`."""
+
+    def __init__(self, calls):
+        self.calls = calls
+
+    def fit(self, X):
+        self.calls.append(("fit", len(X)))
+        burn(0.05)
+        return self
+
+    def partial_fit(self, X):
+        self.calls.append(("partial_fit", len(X)))
+        return self
+
+    def predict(self, X):
+        burn(0.05)
+        return np.zeros(len(X), dtype=int)
+
+
+def burn(seconds):
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+
+
+def test_all_algorithms_are_timed_in_the_same_call(monkeypatch):
+    # One `fit` of all rows with their labels, whether the estimator labels them in `fit` or later.
+    calls = []
+    plain = Algorithm(
+        "plain", "Plain", lambda params, seed: Calls(calls), lambda model: (None, 1), warms_up=False
+    )
+    monkeypatch.setitem(ALGORITHMS, "plain", plain)
+    assert done("plain").train_cpu_seconds >= 0.1
+    assert calls == [("fit", 150)]
+
+
+def test_the_history_is_not_part_of_the_time(monkeypatch):
+    sizes = []
+    real = Stopwatch.running
+
+    @contextmanager
+    def running(watch):
+        sizes.append(len(learnt))
+        with real(watch):
+            yield
+        sizes.append(len(learnt))
+
+    learnt = []
+    original = IDAT.partial_fit
+    monkeypatch.setattr(
+        IDAT, "partial_fit", lambda self, X, y=None: learnt.append(len(X)) or original(self, X)
+    )
+    monkeypatch.setattr(Stopwatch, "running", running)
+    result = done(setting="nonstationary")
+    assert learnt[: sizes[-1]][-3:] == [50, 50, 50]  # within the time: whole classes, in one call each
+    assert len(result.history["interval"]) == 150  # afterwards: piece by piece
+
+
+def test_nodes_of_caea_have_scores_of_their_own():
+    result = done("caea")
+    assert result.node_ari is not None
+    assert result.node_ari != result.ari
+    assert done("toy-cut").node_ari is None
+
+
+def test_a_package_that_is_not_installed_is_in_the_result(monkeypatch, store):
+    def absent(params, seed):
+        raise ImportError("No module named 'torch'")
+
+    monkeypatch.setitem(ALGORITHMS, "absent", Algorithm("absent", "Absent", absent))
+    job = Job("absent", "flowers", "stationary", 1)
+    assert run([job], store).statuses == {"uninstalled": 1}
+    assert run([job], store).statuses == {"uninstalled": 1}  # it is tried again: it may be there now
 
 
 def test_an_algorithm_without_history():

@@ -37,7 +37,9 @@ def is_reference(algorithm: str) -> bool:
 
 def is_told(algorithm: str) -> str:
     """What the algorithm is told besides the samples, in words."""
-    return ALGORITHMS[algorithm].is_told if algorithm in ALGORITHMS else "?"
+    if algorithm in ALGORITHMS:
+        return ALGORITHMS[algorithm].is_told
+    return _remembered.get(algorithm, Remembered(algorithm)).told
 
 
 def _kind(algorithm: str) -> str:
@@ -51,6 +53,7 @@ class Remembered(NamedTuple):
 
     title: str
     kind: str = "compared"
+    told: str = "?"
 
 
 _remembered: dict[str, Remembered] = {}
@@ -59,7 +62,9 @@ _remembered: dict[str, Remembered] = {}
 @contextmanager
 def remembering(asked: Iterable[Mapping[str, Any]]) -> Iterator[None]:
     """Use the titles and kinds that a store has kept, inside the `with` block."""
-    _remembered.update({row["algorithm"]: Remembered(row["title"], row["kind"]) for row in asked})
+    _remembered.update(
+        {row["algorithm"]: Remembered(row["title"], row["kind"], row["told"]) for row in asked}
+    )
     try:
         yield
     finally:

@@ -92,9 +92,10 @@ def _by_place(rows: Iterable[Result]) -> Outcomes:
 
 def _latest(runs: list[Result], asked: list[Result]) -> list[Result]:
     """Runs with the latest parameters, and a row for each that was asked for with them and not run."""
-    by_time = [(row.get("asked_at") or row.get("finished_at") or "", row) for row in [*runs, *asked]]
-    known = [pair for pair in by_time if pair[1].get("params_json") is not None] or by_time
-    latest = max(known, key=lambda pair: pair[0])[1].get("params_json")
+    known = [row for row in asked if row["params_json"] is not None] or runs or asked
+    latest = max(known, key=lambda row: row.get("asked_at") or row.get("finished_at") or "").get(
+        "params_json"
+    )
     kept = [run for run in runs if run.get("params_json") == latest]
     found = {run["seed"] for run in kept}
     return kept + [

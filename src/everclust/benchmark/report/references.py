@@ -69,7 +69,8 @@ def _rows(outcomes: Outcomes, setting: str, algorithms: Sequence[str]) -> list[s
 
 
 def _place(algorithm: str) -> int:
-    return list(ALGORITHMS).index(algorithm)
+    """Position in the registry; algorithms that are not registered come last."""
+    return list(ALGORITHMS).index(algorithm) if algorithm in ALGORITHMS else len(ALGORITHMS)
 
 
 def _runs(outcomes: Outcomes, setting: str, algorithms: Sequence[str]) -> str:

@@ -23,9 +23,9 @@ RULE = (
 )
 REASONS = (
     "A reason stands beside a cell only if it is known for that cell. Two classes: they have only two "
-    "orders, so all runs depend on one shuffle of the rows within the classes, and with another shuffle the cell "
-    "agrees. Other copy: the paper's file is not the one at hand; Torque Clustering, which is deterministic, "
-    "shows it. Small spread: the means are close, but the paper's runs hardly vary."
+    "orders, so all runs depend on one shuffle of the rows within the classes, and with another shuffle the "
+    "cell agrees. Other copy: the paper's file is not the one at hand. Small spread: the means are close, "
+    "but the paper's runs hardly vary."
 )
 
 

@@ -47,12 +47,12 @@ _ADD = (  # an "ok" result is never replaced, any other is
 )
 _CREATE_ASKED = (
     f"CREATE TABLE IF NOT EXISTS asked ({', '.join(f'{name} {TYPES[name]}' for name in ASKED)}, "
-    "params_json TEXT, title TEXT NOT NULL, kind TEXT NOT NULL, asked_at TEXT NOT NULL, "
+    "params_json TEXT, title TEXT NOT NULL, kind TEXT NOT NULL, told TEXT NOT NULL, asked_at TEXT NOT NULL, "
     f"PRIMARY KEY ({', '.join(ASKED)}))"
 )
 _ASK = (
-    "INSERT INTO asked VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
-    "params_json = excluded.params_json, title = excluded.title, kind = excluded.kind, "
+    "INSERT INTO asked VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
+    "params_json = excluded.params_json, title = excluded.title, kind = excluded.kind, told = excluded.told, "
     "asked_at = excluded.asked_at"
 )
 
@@ -147,7 +147,8 @@ class Store:
         for job in jobs:
             algorithm = algorithm_called(job.algorithm)
             params = job.params_json if are_tuned else None
-            rows.append((*job.key[:-1], params, algorithm.title, algorithm.kind, now()))
+            known = algorithm.title, algorithm.kind, algorithm.is_told
+            rows.append((*job.key[:-1], params, *known, now()))
         with self._explained(), self._connection:
             self._connection.executemany(_ASK, rows)
 
@@ -158,7 +159,7 @@ class Store:
         -------
         rows : list of dict
             With algorithm, dataset, setting and seed; params_json, None if no search has found them yet;
-            title and kind of the algorithm; asked_at.
+            title and kind of the algorithm, and what it is told; asked_at.
         """
         with self._explained():
             return [dict(row) for row in self._connection.execute("SELECT * FROM asked ORDER BY rowid")]
