@@ -247,7 +247,7 @@ def test_table():
     names = "everclust,idat,k-means,birch"
     call("run", "--algorithms", names, "--datasets", "iris", "--seeds", 1, "--jobs", 1)
     said = call("table")
-    assert "| Algorithm | is told | ARI | AMI | seconds |" in said
+    assert "| Algorithm | is told | ARI | AMI | CPU s |" in said
     assert re.search(r"^\| k-means, raw features \| number of classes \| 0\.\d+ \|", said, flags=re.M)
     chosen = call("table", "--algorithms", "birch,idat")
     assert re.findall(r"^\| (\w+)", chosen, flags=re.M) == ["Algorithm", "Birch", "IDAT"]

@@ -150,7 +150,7 @@ def fetch(
 def compare(
     first: Path,
     second: Path,
-    times: Annotated[bool, typer.Option("--times", help="Compare the training times too.")] = False,
+    times: Annotated[bool, typer.Option("--times", help="Compare the CPU seconds of learning too.")] = False,
 ) -> None:
     """Show by how much the means of two stores differ."""
     with _exit_on_error(Screen(False)):

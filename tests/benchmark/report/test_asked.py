@@ -1,5 +1,7 @@
 """What was asked for is in the report: as done, as failed or as not run."""
 
+import re
+
 import pytest
 
 from everclust.benchmark.report.markdown import markdown
@@ -9,6 +11,7 @@ from everclust.benchmark.run.jobs import Job, Result
 from everclust.benchmark.run.registry import ALGORITHMS, Algorithm
 from everclust.benchmark.run.runner import run
 from everclust.benchmark.run.store import Store
+from support.paths import TESTS
 
 IRIS = ("idat", "iris", "stationary")
 
@@ -102,3 +105,11 @@ def test_everclust_alone_is_reported(store):
     text = markdown(report_on(store.results()))
     assert "## Beyond the paper" in text
     assert "| Iris | 0.432 |" in text
+
+
+def test_reports_are_built_and_not_committed():
+    root = TESTS.parent
+    assert not list((root / "docs").glob("*report*"))
+    written = re.findall(r"--(?:html|markdown) (\S+)", (root / "Makefile").read_text())
+    assert len(written) == 4
+    assert all(path.startswith("build/") for path in written)

@@ -62,7 +62,7 @@ def provenance(outcomes: Outcomes) -> Section:
     """Section with versions, machines and dates."""
     runs = [run for of_place in outcomes.values() for run in of_place]
     facts = [("Runs", _statuses(runs)), ("Seeds", _span(run["seed"] for run in runs))]
-    facts += [("Learning took", f"{sum(run.get('train_seconds') or 0 for run in runs):.0f} s in all")]
+    facts += [("Learning took", f"{sum(run.get('train_cpu_seconds') or 0 for run in runs):.0f} CPU seconds")]
     for key, title in (("started_at", "From"), ("finished_at", "To")):
         times = sorted(run[key] for run in runs if run.get(key))
         facts += [(title, _to_the_minute(times[0 if title == "From" else -1]))] if times else []

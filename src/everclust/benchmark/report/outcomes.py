@@ -43,7 +43,7 @@ AI_AMI = Measure("ai_ami", "AI of AMI", 3)
 BWT_AMI = Measure("bwt_ami", "BWT of AMI", 3)
 BWT_PRINTED_ARI = Measure("bwt_printed_ari", "BWT of ARI", 3)
 BWT_PRINTED_AMI = Measure("bwt_printed_ami", "BWT of AMI", 3)
-SECONDS = Measure("train_seconds", "Training, s", 3)
+SECONDS = Measure("train_cpu_seconds", "CPU seconds", 3)
 MEMORY = Measure("peak_memory", "Peak memory, MiB", 1, unit=2.0**20)
 PRINTED = (NODES, CLUSTERS, ARI, AMI)
 

@@ -25,12 +25,13 @@ from .parameters import parameter_note
 from .tables import NOTHING, signed
 
 OURS = (EVERCLUST, IDAT)
-MEASURES = (ARI, AMI, SECONDS._replace(title="seconds"))
+MEASURES = (ARI, AMI, SECONDS._replace(title="CPU s"))
 WORDS = (
     "EverClust and IDAT read each sample once and are told nothing else. Offline references see all samples "
     "at once; some are told the true number of classes, raw or after each feature was scaled to mean 0 and "
     "variance 1. HDBSCAN's noise counts as one cluster. Numbers are means over data sets of the means over "
-    "runs. Seconds are for learning; offline references label the samples in this time too."
+    "runs. CPU seconds are for one call of `fit` with all samples and for labelling them; in the "
+    "nonstationary setting for `partial_fit` of each class."
 )
 
 Means = dict[str, dict[str, list[float]]]  # algorithm -> data set -> ARI, AMI, seconds
