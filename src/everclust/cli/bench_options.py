@@ -57,9 +57,17 @@ class Tuning:
 
     def take(self) -> str:
         """The argument `take` of `everclust.benchmark.run.tuning.tuned`."""
+        _check_positive("--search-limit", self.search_limit, "seconds")
         if self.as_in_paper and self.fitted:
             raise ValueError("--as-in-paper and --fitted exclude each other; choose one of them.")
         return "fitted" if self.fitted else "printed" if self.as_in_paper else "searched"
+
+
+def _check_positive(option: str, value: float | None, unit: str) -> None:
+    if value is not None and not value > 0:
+        raise ValueError(
+            f"{option} is {value:g}, but it must be more than 0 {unit}; leave it out, or raise it."
+        )
 
 
 @dataclass
@@ -73,12 +81,8 @@ class Resources:
 
     def check(self) -> None:
         """Refuse limits within which nothing can run."""
-        for name, unit in (("limit", "seconds"), ("memory", "GiB")):
-            value = getattr(self, name)
-            if value is not None and not value > 0:
-                raise ValueError(
-                    f"--{name} is {value:g}, but it must be more than 0 {unit}; leave it out for no limit."
-                )
+        _check_positive("--limit", self.limit, "seconds")
+        _check_positive("--memory", self.memory, "GiB")
 
     def bytes(self) -> int | None:
         """The memory in bytes."""
