@@ -386,3 +386,52 @@ def test_rows_are_plain(store):
     (row,) = store.results()
     assert {"bwt_printed_ami", *SCORES} <= set(row)
     assert json.loads(row["history"])["n_samples_seen"][-1] == 150
+
+
+# Workers
+
+
+def of_this_module(model):
+    return None, 1
+
+
+@pytest.mark.slow
+def test_a_worker_serves_many_jobs_until_one_has_to_be_killed():
+    def own_process(model):
+        return None, os.getpid()
+
+    pid = Algorithm("pid", "Pid", ALGORITHMS["toy-cut"].make, own_process)
+    jobs = [Job("pid", "flowers", "stationary", seed) for seed in range(5)]
+    limits = isolation.Limits(seconds=60)
+    first, *others = [isolation.run_isolated(job, pid, limits).clusters for job in jobs]
+    assert first != os.getpid()
+    assert set(others) == {first}
+    sleeper = Job("toy-sleep", "flowers", "stationary", 1)
+    assert isolation.run_isolated(sleeper, ALGORITHMS["toy-sleep"], isolation.Limits(1.0)).status == "timeout"
+    assert isolation.run_isolated(jobs[0], pid, limits).clusters not in (None, first)
+    isolation.stop()
+
+
+@pytest.mark.slow
+def test_what_a_worker_cannot_import_is_in_the_result():
+    far = Algorithm(
+        "far", "Far", ALGORITHMS["toy-cut"].make, of_this_module
+    )  # tests are on no path of a worker
+    result = isolation.run_isolated(Job("far", "flowers", "stationary", 1), far, isolation.Limits())
+    isolation.stop()
+    assert result.status == "failed"
+    assert result.error.startswith(
+        "The algorithm cannot be imported in another process (ModuleNotFoundError: "
+    )
+
+
+@pytest.mark.slow
+def test_what_an_algorithm_prints_does_not_disturb_its_worker():
+    def noisy(params, seed):
+        os.write(1, b"more noise")
+        return ALGORITHMS["toy-cut"].make(params, seed)
+
+    job = Job("noisy", "flowers", "stationary", 1)
+    result = isolation.run_isolated(job, Algorithm("noisy", "Noisy", noisy), isolation.Limits(60))
+    isolation.stop()
+    assert result.status == "ok", result.error
