@@ -39,6 +39,10 @@ class Job:
         Seed of the run; the paper uses 1 to 30.
     params_json : str, default="{}"
         Parameters of the algorithm.
+    parameters : {"none", "given", "printed", "fitted", "searched"}, optional
+        Where the parameters come from: there are none, the caller gave them, the paper prints them, we fitted
+        them to the paper's numbers of nodes and clusters, or a search for the best ARI found them. Not part
+        of the job's identity. By default "none" or "given".
     """
 
     algorithm: str
@@ -46,10 +50,15 @@ class Job:
     setting: str
     seed: int
     params_json: str = "{}"
+    parameters: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        if not self.parameters:
+            object.__setattr__(self, "parameters", "none" if self.params_json == "{}" else "given")
 
     @property
     def key(self) -> Key:
-        """The identity of the job: all fields as a tuple."""
+        """The identity of the job: all fields but the last as a tuple."""
         return self.algorithm, self.dataset, self.setting, self.seed, self.params_json
 
     @property
@@ -79,7 +88,8 @@ class Result:
     Parameters
     ----------
     job : Job
-    status : {"ok", "failed", "timeout", "memory", "missing"}
+    status : {"ok", "failed", "timeout", "memory", "missing", "uninstalled"}
+        "missing": the data set is not available; "uninstalled": a package that the algorithm needs is not.
     error : str or None
         One sentence, unless the status is "ok".
     ari, ami : float
@@ -90,10 +100,14 @@ class Result:
         Average incremental score, and backward transfer as the authors' program computes it, from the steps.
     bwt_printed_ari, bwt_printed_ami : float
         Backward transfer by the paper's formula, from the scores on single classes.
+    node_ari, node_ami : float
+        Scores at the end of the stream with each node as a cluster of its own, for CAEA: the paper's
+        nonstationary scores of CAEA are such.
     nodes, clusters : int
         As the paper counts them.
     train_seconds, train_cpu_seconds : float
-        Wall-clock and CPU time of learning alone, without loading, compiling and predicting.
+        Wall-clock and CPU time without loading and compiling: in the stationary setting of one call of `fit`
+        with all rows and of labelling them, in the nonstationary one of the calls of `partial_fit`.
     peak_memory : int
         Largest increase of the resident memory of the process while it learnt and predicted, in bytes,
         relative to the memory with the data loaded.
@@ -121,6 +135,8 @@ class Result:
     bwt_ami: float | None = None
     bwt_printed_ari: float | None = None
     bwt_printed_ami: float | None = None
+    node_ari: float | None = None
+    node_ami: float | None = None
     nodes: int | None = None
     clusters: int | None = None
     train_seconds: float | None = None
@@ -172,6 +188,8 @@ def run_job(job: Job, algorithm: Algorithm) -> Result:
         return Result(job, "ok", **measures, started_at=started)
     except MissingDataSet as error:
         return Result(job, "missing", str(error), started_at=started)
+    except ImportError as error:
+        return Result(job, "uninstalled", str(error), started_at=started)
     except MemoryError as error:
         return Result(job, "memory", f"Out of memory: {error or 'an allocation failed'}.", started_at=started)
     except Exception as error:

@@ -124,7 +124,7 @@ def algorithms_named(names: Iterable[str]) -> list[Algorithm]:
     installed = [algorithm for algorithm in members if algorithm.is_installed]
     for algorithm in left_out(names):
         if algorithm.name in names or not installed:
-            require(algorithm.needs, extra="bench", purpose=algorithm.title)
+            require(algorithm.needs, extra=algorithm.extra, purpose=algorithm.title)
     return installed
 
 

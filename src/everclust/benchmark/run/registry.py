@@ -85,6 +85,8 @@ class Algorithm:
         What `given` tells the algorithm about the data, in words, such as "number of classes".
     needs : str, default=""
         Module of an optional package, without which the algorithm is left out.
+    extra : str, default="bench"
+        The extra of everclust that installs this package.
     in_stored_order : bool, default=False
         Do not shuffle the rows in the stationary setting. The paper does so for an algorithm that is
         deterministic but depends on the order of the rows.
@@ -111,6 +113,7 @@ class Algorithm:
     given: Given = nothing_given
     told: str = ""
     needs: str = ""
+    extra: str = "bench"
     in_stored_order: bool = False
     warms_up: bool = True
 
