@@ -154,18 +154,15 @@ def _rank_blocks(outcomes: Outcomes, setting: str, algorithms: Sequence[str]) ->
     if len(algorithms) < 2:
         return []
     tables = [our_scores(outcomes, setting, algorithms, measure) for measure in (ARI, AMI)]
-    n_sets = len(tables[0].datasets)
-    if n_sets < 2:
+    names, n_sets = tables[0].names, len(tables[0].datasets)
+    if len(names) < 2 or n_sets < 2:
         return []
     title = f"Mean ranks and their intervals on {counted(n_sets, 'data set')}, {setting}"
     columns = [Column(words, measure.title) for measure in (ARI, AMI) for words in ("mean rank", "95 %")]
     columns_of = [_rank_entries(scores) for scores in tables]
-    rows = [
-        Row(algorithm_title(name), [entry for of in columns_of for entry in of[k]])
-        for k, name in enumerate(algorithms)
-    ]
+    rows = [Row(name, [entry for of in columns_of for entry in of[k]]) for k, name in enumerate(names)]
     blocks: list[Block] = [Text(INTERVALS), Grid(title, columns, rows, head="Algorithm")]
-    return [*blocks, Text(_rank_limits(len(algorithms), n_sets))] if len(algorithms) > 2 else blocks
+    return [*blocks, Text(_rank_limits(len(names), n_sets))] if len(names) > 2 else blocks
 
 
 def _rank_entries(scores: Scores) -> list[list[Entry]]:
