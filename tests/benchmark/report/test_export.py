@@ -205,3 +205,13 @@ def test_an_empty_store_is_one_sentence(tmp_path):
         export(tmp_path / "s.sqlite", tmp_path / "out", FORMATS)
     with pytest.raises(StoreError, match="no store"):
         export(tmp_path / "none.sqlite", tmp_path / "out")
+
+
+def test_where_the_parameters_come_from_is_exported(folder):
+    cells = json.loads((folder / "cells.json").read_text())
+    assert {cell["algorithm"]: cell["parameters"] for cell in cells if cell["runs"]} == {
+        "everclust": "none",
+        "idat": "none",
+        "gng": "given",
+    }
+    assert "Parameters: none (EverClust, IDAT, GNG on Mice Protein); given (GNG on Iris" in (folder / "tables.tex").read_text()

@@ -22,6 +22,7 @@ from .outcomes import (
     done,
     settings_of,
 )
+from .parameters import parameter_note
 from .ranking import ALPHA, Scores, our_scores
 from .significance import (
     detectable_difference,
@@ -47,7 +48,8 @@ WORDS = (
 )
 INTERVALS = (
     "Mean ranks, 1 is best, with 95 % bootstrap intervals: data sets are drawn with replacement 10,000 "
-    "times. Algorithms without a result on a data set share the worst rank there."
+    "times. Algorithms that ran out of time or memory on a data set share the worst rank there; those that "
+    "could not run are left out."
 )
 
 
@@ -67,10 +69,9 @@ def comparisons(outcomes: Outcomes) -> Section:
             for control in (name for name in CONTROLS if name in algorithms):
                 found = _differences(outcomes, setting, control, algorithms, measure)
                 if found:
-                    blocks += [
-                        _grid(setting, control, measure, found),
-                        Text(_limits(control, measure, found)),
-                    ]
+                    note = parameter_note(outcomes, setting, [control, *(each.other for each in found)])
+                    grid = _grid(setting, control, measure, found)._replace(note=note)
+                    blocks += [grid, Text(_limits(control, measure, found))]
         blocks += _rank_blocks(outcomes, setting, algorithms)
     return explained("Pairwise comparisons", WORDS, blocks)
 
@@ -161,7 +162,8 @@ def _rank_blocks(outcomes: Outcomes, setting: str, algorithms: Sequence[str]) ->
     columns = [Column(words, measure.title) for measure in (ARI, AMI) for words in ("mean rank", "95 %")]
     columns_of = [_rank_entries(scores) for scores in tables]
     rows = [Row(name, [entry for of in columns_of for entry in of[k]]) for k, name in enumerate(names)]
-    blocks: list[Block] = [Text(INTERVALS), Grid(title, columns, rows, head="Algorithm")]
+    note = parameter_note(outcomes, setting, algorithms)
+    blocks: list[Block] = [Text(INTERVALS), Grid(title, columns, rows, head="Algorithm", note=note)]
     return [*blocks, Text(_rank_limits(len(names), n_sets))] if len(names) > 2 else blocks
 
 

@@ -19,6 +19,7 @@ from ..run.partitions import ALL, FURTHER
 from ..run.store import TYPES, Store, StoreError
 from .latex import latex_tables
 from .outcomes import DONE, Measure, Outcomes, Result, cell_statistics, gather
+from .parameters import parameter_kind
 
 FORMATS = ("csv", "json", "latex", "labels")
 BEST = tuple(f"best_{name}" for name in ALL)
@@ -122,6 +123,7 @@ def _cell(outcomes: Outcomes, place: tuple[str, str, str]) -> dict[str, Any]:
     runs = outcomes[place]
     algorithm, dataset, setting = place
     record: dict[str, Any] = {"algorithm": algorithm, "dataset": dataset, "setting": setting}
+    record["parameters"] = parameter_kind(outcomes, place)
     record["params_json"] = runs[0]["params_json"]
     record["runs"] = sum(run["status"] == DONE for run in runs)
     record["other_runs"] = len(runs) - record["runs"]

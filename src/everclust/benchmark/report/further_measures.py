@@ -21,6 +21,7 @@ from .outcomes import (
     done,
     settings_of,
 )
+from .parameters import parameter_note
 from .tables import NOTHING, score_grid, signed
 
 FURTHER_MEASURES = (
@@ -97,7 +98,8 @@ def _labelling_grid(outcomes: Outcomes, setting: str, measure: Measure) -> Grid:
             entries = [_entry(means[name][k]) if means[name] else NOTHING for name in names]
             rows.append(Row(title, entries, total=k == n_labellings - 1))
     columns = [Column(algorithm_title(name)) for name in names]
-    return Grid(f"{measure.title} by labelling, {setting}", columns, rows)
+    note = parameter_note(outcomes, setting, names)
+    return Grid(f"{measure.title} by labelling, {setting}", columns, rows, note=note)
 
 
 def _labelling_means(outcomes: Outcomes, place: Place, measure: Measure) -> list[float]:
@@ -141,7 +143,8 @@ def _memory_grid(outcomes: Outcomes, setting: str, names: Sequence[str]) -> Grid
         )
         for dataset in datasets_of(outcomes, setting)
     ]
-    return Grid(f"Memory along the stream, MiB, {setting}", columns, rows, folded=True)
+    note = parameter_note(outcomes, setting, names)
+    return Grid(f"Memory along the stream, MiB, {setting}", columns, rows, folded=True, note=note)
 
 
 def _memory_entries(outcomes: Outcomes, place: Place) -> list[Entry]:

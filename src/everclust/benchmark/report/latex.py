@@ -27,6 +27,7 @@ from .outcomes import (
     datasets_of,
     missing_mark,
 )
+from .parameters import parameter_note
 from .statistics import ranks
 
 SCORES = (ARI, AMI, *FURTHER_MEASURES, *BEST, AI_ARI, BWT_ARI, AI_AMI, BWT_AMI)
@@ -94,6 +95,7 @@ def latex_table(outcomes: Outcomes, setting: str, measure: Measure) -> str:
     if len(algorithms) > WIDE:
         body = ["\\resizebox{\\textwidth}{!}{%", *body[:-1], body[-1] + "}"]
     caption = f"{escape(measure.title)}, {setting} setting: mean $\\pm$ standard deviation over the runs."
+    caption += f" {escape(parameter_note(outcomes, setting, algorithms))}"
     label = f"tab:{setting}-{measure.key.replace('_', '-')}"
     top = ["\\begin{table*}", "\\centering", f"\\caption{{{caption}}}", f"\\label{{{label}}}"]
     return "\n".join([*top, *body, "\\end{table*}", ""])

@@ -8,6 +8,7 @@ from .document import Column, Entry, Grid, Row, Section, explained
 from .further_measures import with_measure
 from .names import algorithm_title
 from .outcomes import AMI, ARI, Measure, Outcomes, cell_statistics, datasets_of, done
+from .parameters import parameter_note
 from .tables import NOTHING, signed
 
 STATIONARY, NONSTATIONARY, SCALED = "stationary", "nonstationary", "scaled"
@@ -28,12 +29,12 @@ def robustness(outcomes: Outcomes) -> Section:
 
 def _grid(outcomes: Outcomes, measure: Measure) -> Grid:
     columns = [Column(title) for title in ("mean", "spread", "worst run", "class after class", "other units")]
-    rows = [
-        Row(algorithm_title(name), _entries(outcomes, name, measure))
-        for name in with_measure(outcomes, STATIONARY, measure)
-        if _spreads(outcomes, name, measure)
+    names = [
+        name for name in with_measure(outcomes, STATIONARY, measure) if _spreads(outcomes, name, measure)
     ]
-    return Grid(f"{measure.title} under changes", columns, rows, head="Algorithm")
+    rows = [Row(algorithm_title(name), _entries(outcomes, name, measure)) for name in names]
+    note = parameter_note(outcomes, STATIONARY, names)
+    return Grid(f"{measure.title} under changes", columns, rows, head="Algorithm", note=note)
 
 
 def _entries(outcomes: Outcomes, name: str, measure: Measure) -> list[Entry]:
