@@ -214,4 +214,5 @@ def test_where_the_parameters_come_from_is_exported(folder):
         "idat": "none",
         "gng": "given",
     }
-    assert "Parameters: none (EverClust, IDAT, GNG on Mice Protein); given (GNG on Iris" in (folder / "tables.tex").read_text()
+    text = (folder / "tables.tex").read_text()
+    assert "Parameters: none (EverClust, IDAT, GNG on Mice Protein); given (GNG on Iris" in text
