@@ -72,10 +72,11 @@ beyond: $(READY)
 fidelity: $(READY)
 	$(BIN)/python -m studies.fidelity
 
-# IDAT, its ablation and the additions on every data set at hand, 30 runs each, as a report in docs/.
+# IDAT, its ablation and the additions on every data set at hand, 30 runs each, as a report in build/reports/.
 paper: $(READY)
 	$(BIN)/everclust bench run --algorithms idat,ablation,extensions --seeds 30 --shuffles 4 --store everclust_paper.sqlite
-	$(BIN)/everclust bench report --store everclust_paper.sqlite --html docs/report.html --markdown docs/report.md
+	$(BIN)/everclust bench report --store everclust_paper.sqlite \
+		--html build/reports/paper.html --markdown build/reports/paper.md
 
 # Who is told what: EverClust and IDAT beside offline clustering that is told the number of classes, as Markdown.
 # Timeouts and failures are gaps in the table.
@@ -84,12 +85,13 @@ table: $(READY) kernels
 		--limit 600 --memory 8 --store everclust_references.sqlite
 	$(BIN)/everclust bench table --store everclust_references.sqlite
 
-# The compared algorithms with the paper's parameters, on seven data sets.
+# The compared algorithms with the parameters that the paper prints, on seven data sets. Timeouts and failures are
+# rows of the report.
 baselines: $(READY)
-	$(BIN)/everclust bench run --algorithms all --datasets iris,seeds,yeast,optdigits,statlog,penbased,letter \
+	-$(BIN)/everclust bench run --algorithms all --datasets iris,seeds,yeast,optdigits,statlog,penbased,letter \
 		--as-in-paper --seeds 5 --trials 5 --limit 600 --store everclust_baselines.sqlite
-	$(BIN)/everclust bench report --store everclust_baselines.sqlite --html docs/baselines_report.html \
-		--markdown docs/baselines_report.md
+	$(BIN)/everclust bench report --store everclust_baselines.sqlite \
+		--html build/reports/baselines.html --markdown build/reports/baselines.md
 
 # Longer than the suite has time for: a thousand examples, new ones on every run, wherever some are drawn.
 explore: $(READY)

@@ -2,6 +2,7 @@
 
 import pickle
 
+import joblib
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,7 +11,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
-from everclust.baselines import GNG, SOINNPlus
+from everclust.baselines import CAE, CAEA, DDVFA, GNG, SRPCMHDP, TBMP, SOINNPlus, TorqueClustering
 from everclust.baselines.graph.graph import edges
 
 X = load_iris().data[np.random.RandomState(0).permutation(150)]
@@ -111,6 +112,51 @@ def test_values_near_the_limit(new):
     model = clone(new).fit(np.sign(X - X.mean(axis=0)) * 1e140)
     assert np.isfinite(model.prototypes_).all()
     assert all(np.isfinite(value) for value in model._state.scalars[0])
+
+
+# Models that are mapped from a file, and data of a very small scale
+
+MAPPED = [*MODELS, CAE(), CAEA(lambda_=20), DDVFA(bounds=(X.min(axis=0), X.max(axis=0)))]
+
+
+@pytest.mark.parametrize("new", MAPPED, ids=lambda model: type(model).__name__)
+def test_memory_mapped_models_go_on_learning(new, tmp_path):
+    joblib.dump(clone(new).fit(X[:100]), tmp_path / "model.joblib")
+    before = (tmp_path / "model.joblib").read_bytes()
+    mapped = joblib.load(tmp_path / "model.joblib", mmap_mode="r")
+    assert np.array_equal(mapped.predict(X), clone(new).fit(X[:100]).predict(X))
+    mapped.partial_fit(X[100:])
+    in_memory = clone(new).fit(X[:100]).partial_fit(X[100:])
+    assert np.array_equal(mapped.predict(X), in_memory.predict(X))
+    assert mapped.n_samples_seen_ == 150
+    assert (tmp_path / "model.joblib").read_bytes() == before
+
+
+TINY = [GNG(), SOINNPlus(), CAE(), CAEA(), TBMP(), TorqueClustering(), SRPCMHDP(n_dense_points=3)]
+
+
+@pytest.mark.parametrize("new", TINY, ids=lambda model: type(model).__name__)
+def test_data_of_a_vanishing_scale_are_refused(new):
+    model = clone(new)
+    before = vars(model).copy()
+    with pytest.raises(
+        ValueError, match=r"X has a scale of .*e-200, but differences below .* rescale the features"
+    ):
+        model.fit(X * 1e-200)
+    assert vars(model) == before
+    model.fit(np.zeros((5, 2)))  # without any scale
+
+
+def test_what_scales_itself_takes_any_scale():
+    model = DDVFA(rho_lower=0.6, rho_upper=0.75)
+    labels = model.fit(X).labels_
+    assert np.array_equal(model.fit(X * 1e-200).labels_, labels)
+
+
+@every_model
+def test_a_row_of_a_stream_may_be_almost_nought(new):
+    model = clone(new).partial_fit(X[:1] * 1e-200).partial_fit(X).partial_fit(X[:2] * 1e-200)
+    assert model.n_samples_seen_ == 153
 
 
 WRONG = [

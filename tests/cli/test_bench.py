@@ -131,6 +131,10 @@ def test_limits_are_passed_on(monkeypatch):
         (["--with", "nowhere.py"], "There is no file nowhere.py"),
         (["--datasets", "gaps"], "gaps holds 12 cells that are NaN or infinite"),
         (["--store", "iris.npz"], "iris.npz is not a store of results, or damaged"),
+        (["--limit", "0"], "--limit is 0, but it must be more than 0 seconds"),
+        (["--memory", "0"], "--memory is 0, but it must be more than 0 GiB"),
+        (["--search-limit", "0"], "--search-limit is 0, but it must be more than 0 seconds"),
+        (["--as-in-paper", "--fitted"], "--as-in-paper and --fitted exclude each other"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_sentence(folder, options, words):
@@ -164,11 +168,60 @@ def test_ctrl_c_keeps_what_is_done(monkeypatch):
     assert len(rows("everclust_bench.sqlite")) == 1
 
 
+def test_progress_is_logged_without_a_terminal(monkeypatch):
+    monkeypatch.setattr("everclust.cli.bench.LOG_SECONDS", 0.0)
+    result = CliRunner().invoke(
+        app, ["bench", "run", *map(str, SMALL), "--settings", "stationary", "--seeds", "2"]
+    )
+    lines = result.stderr.splitlines()
+    assert len(lines) == 2
+    assert re.fullmatch(
+        r"\d\d:\d\d:\d\d 1 of 2 jobs; the last one was idat, iris, stationary, seed 1", lines[0]
+    )
+    assert "2 of 2 jobs" in lines[1]
+
+
+@pytest.mark.parametrize(("option", "take"), [("--as-in-paper", "printed"), ("--fitted", "fitted")])
+def test_parameters_are_chosen(option, take, monkeypatch):
+    asked = {}
+    monkeypatch.setattr("everclust.benchmark.run.tuning.tuned", lambda *a, **more: asked.update(more) or [])
+    call("run", *SMALL, option)
+    assert asked["take"] == take
+
+
 def wait_for(condition, seconds=60):
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("limit", [[], ["--limit", 100]])
+def test_sigterm_ends_with_one_line(folder, limit):
+    arguments = [
+        "run",
+        "--with",
+        TOY_FILE,
+        "--algorithms",
+        "toy-cut,toy-sleep",
+        "--datasets",
+        "iris",
+        "--seeds",
+        2,
+    ]
+    path = folder / "ended.sqlite"
+    process = bench(*arguments, "--trials", 1, "--jobs", 2, "--store", path, *limit)
+    wait_for(lambda: path.exists() and len(rows(path)) >= 1)
+    process.send_signal(signal.SIGTERM)
+    try:
+        _, wrong = process.communicate(timeout=20)
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    assert process.returncode == 143
+    logged = [line for line in wrong.splitlines() if not re.match(r"\d\d:\d\d:\d\d ", line)]
+    assert logged == ["Stopped; the same command continues from here."]
 
 
 @pytest.mark.slow
@@ -247,7 +300,7 @@ def test_table():
     names = "everclust,idat,k-means,birch"
     call("run", "--algorithms", names, "--datasets", "iris", "--seeds", 1, "--jobs", 1)
     said = call("table")
-    assert "| Algorithm | is told | ARI | AMI | seconds |" in said
+    assert "| Algorithm | is told | ARI | AMI | CPU s |" in said
     assert re.search(r"^\| k-means, raw features \| number of classes \| 0\.\d+ \|", said, flags=re.M)
     chosen = call("table", "--algorithms", "birch,idat")
     assert re.findall(r"^\| (\w+)", chosen, flags=re.M) == ["Algorithm", "Birch", "IDAT"]

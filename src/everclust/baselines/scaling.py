@@ -1,4 +1,4 @@
-"""Min–max scaling of a stream, with bounds that are fixed before the first sample."""
+"""The scale of the data: the smallest that is taken, and min–max scaling with bounds fixed beforehand."""
 
 from __future__ import annotations
 
@@ -7,6 +7,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..model.rows import LARGEST
+
+SMALLEST = 1 / LARGEST  # the squares of smaller values, and so the distances, would vanish in float64
+
+
+def refuse_vanishing(X: np.ndarray, smallest: float = SMALLEST) -> None:
+    """Raise ValueError if all values are so small that their differences vanish; all zeros are accepted."""
+    largest = float(np.abs(X).max())
+    if 0.0 < largest < smallest:
+        raise ValueError(
+            f"X has a scale of {largest:.3g}, but differences below {smallest:g} vanish in this algorithm; "
+            "rescale the features."
+        )
 
 
 class Bounds(NamedTuple):

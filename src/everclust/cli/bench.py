@@ -1,10 +1,12 @@
-"""The commands `bench …`: run, report, table, list, fetch, compare."""
+"""The commands `bench …`: run, report, export, table, list, fetch, compare."""
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +14,7 @@ import typer
 
 from ..text import counted
 from . import bench_options as options
-from .console import Screen, exit_on_error, print_table
+from .console import Screen, exit_on_error, print_table, terminable
 from .option_groups import expand_groups
 from .options import split_names
 
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 STORE = Path("everclust_bench.sqlite")
 SHOWN = 5  # errors
+LOG_SECONDS = 10.0  # between two lines of the log, without a terminal
 
 bench = typer.Typer(no_args_is_help=True, help="Reproduce the paper's comparison.")
 
@@ -43,13 +46,15 @@ def run(
 ) -> None:
     """Run what is not in the store yet. A run that was stopped or killed continues where it was."""
     screen = Screen(False)
-    with _exit_on_error(screen):
+    with _exit_on_error(screen), terminable():
         from ..benchmark.run.plan import import_plugin, plan
         from ..benchmark.run.runner import remaining
         from ..benchmark.run.runner import run as run_jobs
         from ..benchmark.run.store import Store
         from ..benchmark.run.tuning import tuned
 
+        take = tuning.take()
+        resources.check()
         for file in with_:
             import_plugin(file)
         names = selection.in_full()
@@ -68,7 +73,8 @@ def run(
                 trials=tuning.trials,
                 limit_seconds=tuning.search_limit,
                 n_jobs=resources.jobs,
-                as_in_paper=tuning.as_in_paper,
+                take=take,
+                progress=lambda sentence: _log(screen, sentence),
             )
             with _progress(screen, remaining(jobs, results, retry=resources.retry)) as (progress, errors):
                 summary = run_jobs(
@@ -98,6 +104,21 @@ def report(
 
         write_report(store, html, markdown)
         typer.echo(f"Written: {html}" + (f" and {markdown}" if markdown else ""))
+
+
+@bench.command()
+def export(
+    store: StorePath = STORE,
+    folder: Annotated[Path, typer.Option(help="Folder to write into.")] = Path("everclust_bench_export"),
+    formats: Annotated[list[str], typer.Option(help="csv, json, latex, labels; all if none is given.")] = [],  # noqa: B006
+) -> None:
+    """Write cells and runs as CSV and JSON, tables as LaTeX, and the label vectors of all runs."""
+    with _exit_on_error(Screen(False)):
+        from ..benchmark.report.export import FORMATS
+        from ..benchmark.report.export import export as export_store
+
+        paths = export_store(store, folder, split_names(*formats) or FORMATS)
+        typer.echo(f"Written: {', '.join(map(str, paths))}")
 
 
 @bench.command()
@@ -144,7 +165,7 @@ def fetch(
 def compare(
     first: Path,
     second: Path,
-    times: Annotated[bool, typer.Option("--times", help="Compare the training times too.")] = False,
+    times: Annotated[bool, typer.Option("--times", help="Compare the CPU seconds of learning too.")] = False,
 ) -> None:
     """Show by how much the means of two stores differ."""
     with _exit_on_error(Screen(False)):
@@ -179,34 +200,63 @@ def _exit_on_error(screen: Screen) -> Iterator[None]:
 
 @contextmanager
 def _progress(screen: Screen, todo: list[Job]) -> Iterator[tuple[Callable[[Result], None], Counter[str]]]:
-    """A progress bar: yields the function to call with each result, and a count of the errors."""
+    """A progress bar, or a log: yields the function to call with each result, and a count of the errors."""
+    errors: Counter[str] = Counter()
+    with (_bar if screen.err.is_terminal else _log_lines)(screen, todo) as show:
+        n_done = 0
+
+        def progress(result: Result) -> None:
+            nonlocal n_done
+            n_done += 1
+            if result.status != "ok":
+                errors[f"{result.job.dataset}: {result.error}"] += 1
+            show(f"{n_done} of {counted(len(todo), 'job')}", result.job)
+
+        yield progress, errors
+
+
+@contextmanager
+def _bar(screen: Screen, todo: list[Job]) -> Iterator[Callable[[str, Job], None]]:
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
     from ..benchmark.run.plan import cost
 
     columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn()
-    errors: Counter[str] = Counter()
-    done = Counter[str]()
     with Progress(*columns, console=screen.err, speed_estimate_period=600) as display:
         task = display.add_task(f"0 of {counted(len(todo), 'job')}", total=sum(map(cost, todo)))
+        yield lambda done, job: display.update(
+            task, advance=cost(job), description=f"{done}, now {job.dataset}"
+        )
 
-        def progress(result: Result) -> None:
-            done[result.status] += 1
-            if result.status != "ok":
-                errors[f"{result.job.dataset}: {result.error}"] += 1
-            words = f"{done.total()} of {counted(len(todo), 'job')}, now {result.job.dataset}"
-            display.update(task, advance=cost(result.job), description=words)
 
-        yield progress, errors
+@contextmanager
+def _log_lines(screen: Screen, todo: list[Job]) -> Iterator[Callable[[str, Job], None]]:
+    """A line after the first job, then one every LOG_SECONDS."""
+    due = 0.0
+
+    def show(done: str, job: Job) -> None:
+        nonlocal due
+        if time.monotonic() >= due:
+            due = time.monotonic() + LOG_SECONDS
+            _log(
+                screen,
+                f"{done}; the last one was {job.algorithm}, {job.dataset}, {job.setting}, seed {job.seed}",
+            )
+
+    yield show
+
+
+def _log(screen: Screen, words: str) -> None:
+    screen.err.print(f"{datetime.now():%H:%M:%S} {words}", markup=False)
 
 
 def _say_left_out(screen: Screen, names: list[str]) -> None:
     from ..benchmark.run.plan import left_out
 
-    if missing := left_out(names):
-        titles = ", ".join(algorithm.title for algorithm in missing)
-        packages = " and ".join(dict.fromkeys(algorithm.needs for algorithm in missing))
-        screen.error(f"Left out: {titles}; {packages} is not installed: pip install 'everclust[bench]'.")
+    missing = left_out(names)
+    for needs, extra in dict.fromkeys((algorithm.needs, algorithm.extra) for algorithm in missing):
+        titles = ", ".join(algorithm.title for algorithm in missing if algorithm.needs == needs)
+        screen.error(f"Left out: {titles}; {needs} is not installed: pip install 'everclust[{extra}]'.")
 
 
 def _print_summary(screen: Screen, summary: RunSummary, errors: Counter[str]) -> None:
@@ -224,14 +274,18 @@ def _print_summary(screen: Screen, summary: RunSummary, errors: Counter[str]) ->
 
 def _print_data_sets() -> None:
     from ..benchmark.data.catalogue import CATALOGUE
-    from ..benchmark.data.datasets import at_hand, others_at_hand
+    from ..benchmark.data.datasets import at_hand, batteries_at_hand, battery, others_at_hand
 
     here = set(at_hand())
     rows = []
     for name, entry in CATALOGUE.items():
         state = "yes" if name in here else "no" if entry.recipe is None else "can be fetched"
-        rows.append([name, entry.shape, str(entry.n_classes), state, f"{entry.source}; {entry.licence}"])
+        openml = [f"OpenML {entry.openml}"] if entry.openml and "OpenML" not in entry.source else []
+        source = "; ".join([entry.source, *openml, entry.licence])
+        rows.append([name, entry.shape, str(entry.n_classes), state, source])
     rows += [[name, "", "", "yes", "your own"] for name in others_at_hand()]
+    for name in batteries_at_hand():
+        rows.append([name, "", "", "yes", f"battery of {counted(len(battery(name)), 'data set')}"])
     print_table(["data set", "samples × features", "classes", "available", "source; licence"], rows)
 
 

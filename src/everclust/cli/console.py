@@ -80,12 +80,14 @@ def exit_on_error(screen: Screen, *errors: type[Exception], stopped: str = "Stop
     *errors : exception types
         Errors besides `ValueError` and `OSError` whose message is a sentence for users.
     stopped : str
-        What to print on Ctrl-C.
+        What to print on Ctrl-C, and on SIGTERM inside `terminable`.
     """
     try:
         yield
-    except KeyboardInterrupt:
-        _exit(screen, stopped, SIGNALLED + signal.SIGINT)
+    except KeyboardInterrupt as error:
+        _exit(
+            screen, stopped, SIGNALLED + (signal.SIGTERM if isinstance(error, Terminated) else signal.SIGINT)
+        )
     except errors as error:
         _exit(screen, error, WRONG)
     except BrokenPipeError:  # the reader of the answers, such as `head`, has enough
@@ -108,6 +110,25 @@ def exit_on_error(screen: Screen, *errors: type[Exception], stopped: str = "Stop
 def _exit(screen: Screen, error: object, code: int) -> NoReturn:
     screen.error(" ".join(str(error).split()))
     raise typer.Exit(code) from None
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM has arrived."""
+
+
+@contextmanager
+def terminable() -> Iterator[None]:
+    """Let SIGTERM interrupt the work like Ctrl-C. A second one kills."""
+
+    def handle(number: int, frame: Any) -> None:
+        signal.signal(number, signal.SIG_DFL)
+        raise Terminated
+
+    before = signal.signal(signal.SIGTERM, handle)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager

@@ -157,3 +157,15 @@ def test_without_a_checksum_only_the_shape_counts(folder, monkeypatch):
     register(DataSet("free", "Free", 3, 2, 2))
     store("free", X * 3, Y)
     assert load("free")[0][0, 0] == 1.5
+
+
+def test_openml_numbers_are_numbers_of_one_data_set_each():
+    numbers = [entry.openml for entry in CATALOGUE.values() if entry.openml is not None]
+    assert len(set(numbers)) == len(numbers) >= 10
+    assert (CATALOGUE["iris"].openml, CATALOGUE["letter"].openml, CATALOGUE["shuttle"].openml) == (
+        61,
+        6,
+        40685,
+    )
+    assert CATALOGUE["shuttle"].recipe.files == (str(CATALOGUE["shuttle"].openml),)
+    assert CATALOGUE["stl10"].openml is None

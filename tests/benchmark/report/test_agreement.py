@@ -8,13 +8,11 @@ import math
 import pytest
 
 from everclust.benchmark.report.agreement import (
-    NO_REASON,
     Verdict,
     compare,
     judge,
     not_at_hand,
     printed,
-    reason,
     tally,
 )
 from everclust.benchmark.report.outcomes import (
@@ -28,6 +26,7 @@ from everclust.benchmark.report.outcomes import (
     median_run,
     missing_mark,
 )
+from everclust.benchmark.report.reasons import NO_REASON, reason
 
 IRIS = ("idat", "iris", "nonstationary")
 
@@ -133,12 +132,54 @@ def only(results, measure=NODES):
     return reason(cell, outcomes)
 
 
-def test_reasons():
-    assert only(runs(("idat", "letter", "nonstationary"), nodes=[900] * 30)) == NO_REASON
-    assert "two classes" in only(runs(("idat", "rice", "nonstationary"), nodes=[900] * 30))
-    assert "two classes" not in only(runs(("idat", "rice", "stationary"), nodes=[900] * 30))
+@pytest.mark.parametrize("n_runs", [1, 3, 30])
+def test_few_runs_are_no_reason_for_a_cell_far_off(n_runs):
+    assert only(runs(("idat", "letter", "nonstationary"), nodes=[9000] * n_runs)) == NO_REASON
+
+
+def test_another_copy_of_the_data_is_a_reason():
     assert only(runs(("idat", "yeast", "stationary"), nodes=[900] * 30)).startswith("other copy of the data")
-    assert only(runs(("idat", "letter", "nonstationary"), nodes=[900])) == "1 run instead of 30"
+
+
+def test_two_classes_are_a_reason_only_if_another_shuffle_agrees():
+    rice = ("idat", "rice", "nonstationary")  # ARI 0.196 (0.061)
+    far, near = [0.9] * 30, [0.2] * 30
+    assert only(runs(rice, ari=far), ARI) == NO_REASON
+    assert only(runs(rice, ari=far) + runs(("idat", "rice", "nonstationary:1"), ari=far), ARI) == NO_REASON
+    agreeing = runs(("idat", "rice", "nonstationary:2"), ari=near)
+    assert (
+        only(runs(rice, ari=far) + agreeing, ARI) == "two classes: one shuffle decides (1 of 1 others agree)"
+    )
+
+
+def test_what_the_parameters_of_gng_forbid():
+    # Statlog, nonstationary: 2000.0 (0.0) nodes; 6,435 samples at 9 each make 717 at most.
+    place = ("gng", "statlog", "nonstationary")
+    assert only(runs(place, nodes=[700] * 3, params='{"lambda_": 9}')) == (
+        "λ = 9 allows at most 717 nodes in one pass"
+    )
+    assert only(runs(place, nodes=[700] * 3, params='{"lambda_": 3}')) == NO_REASON
+
+
+def test_cae_at_its_cap_and_below():
+    place = ("cae", "rice", "nonstationary")  # ARI 0.000 (0.000), 2000.0 (0.0) nodes
+    words = "the paper scores runs at the cap of 2,000 nodes 0; ours is the score of the nodes"
+    assert only(runs(place, ari=[0.03] * 3, nodes=[2000] * 3), ARI) == words
+    assert only(runs(place, ari=[0.03] * 3, nodes=[1999] * 3), ARI) == NO_REASON
+
+
+def test_scores_of_nodes_are_a_reason_where_they_agree():
+    place = ("caea", "iris", "nonstationary")
+    mean, _ = printed(place, ARI)
+    agreeing = runs(place, ari=[mean + 0.5] * 3, node_ari=[mean] * 3)
+    assert only(agreeing, ARI) == f"the paper scores nodes: ours would be {mean:.3f}"
+    assert only(runs(place, ari=[mean + 0.5] * 3, node_ari=[mean + 0.4] * 3), ARI) == NO_REASON
+
+
+def test_one_cluster_with_a_score_contradicts_itself():
+    assert only(runs(("ddvfa", "rice", "nonstationary"), ari=[0.9] * 3), ARI) == (
+        "the paper has one cluster there, which scores 0"
+    )
 
 
 def test_a_small_spread_is_a_reason():

@@ -82,7 +82,7 @@ def test_several_algorithms_stand_side_by_side_one_table_per_measure():
 
 
 def test_time_and_memory_have_nothing_beside_them():
-    outcomes = gather([result(train_seconds=0.25, peak_memory=3 * 2**20)])
+    outcomes = gather([result(train_seconds=99.0, train_cpu_seconds=0.25, peak_memory=3 * 2**20)])
     grid = score_grid(outcomes, "stationary", ["idat"], [SECONDS, MEMORY], beside=False)
     assert cells(grid) == {"Iris": ["0.250", "3.0"]}
 

@@ -4,7 +4,9 @@ import importlib
 import json
 import os
 import sys
+import time
 from collections import Counter
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +19,7 @@ from everclust import IDAT
 from everclust.benchmark.run import isolation
 from everclust.benchmark.run.jobs import Job, run_job
 from everclust.benchmark.run.measures import ami, ari
+from everclust.benchmark.run.meter import Stopwatch
 from everclust.benchmark.run.plan import PlanError, cost, fetchable, import_plugin, plan
 from everclust.benchmark.run.registry import ALGORITHMS, Algorithm
 from everclust.benchmark.run.runner import run
@@ -112,6 +115,82 @@ def test_time_and_memory_are_measured():
     assert result.train_cpu_seconds >= 0
     assert 0 <= result.peak_memory < 2**30
     assert result.started_at <= result.finished_at
+
+
+class Calls:
+    """Says what is called, and takes time in `fit` and `predict`."""
+
+    def __init__(self, calls):
+        self.calls = calls
+
+    def fit(self, X):
+        self.calls.append(("fit", len(X)))
+        burn(0.05)
+        return self
+
+    def partial_fit(self, X):
+        self.calls.append(("partial_fit", len(X)))
+        return self
+
+    def predict(self, X):
+        burn(0.05)
+        return np.zeros(len(X), dtype=int)
+
+
+def burn(seconds):
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+
+
+def test_all_algorithms_are_timed_in_the_same_call(monkeypatch):
+    # One `fit` of all rows with their labels, whether the estimator labels them in `fit` or later.
+    calls = []
+    plain = Algorithm(
+        "plain", "Plain", lambda params, seed: Calls(calls), lambda model: (None, 1), warms_up=False
+    )
+    monkeypatch.setitem(ALGORITHMS, "plain", plain)
+    assert done("plain").train_cpu_seconds >= 0.1
+    assert calls == [("fit", 150)]
+
+
+def test_the_history_is_not_part_of_the_time(monkeypatch):
+    sizes = []
+    real = Stopwatch.running
+
+    @contextmanager
+    def running(watch):
+        sizes.append(len(learnt))
+        with real(watch):
+            yield
+        sizes.append(len(learnt))
+
+    learnt = []
+    original = IDAT.partial_fit
+    monkeypatch.setattr(
+        IDAT, "partial_fit", lambda self, X, y=None: learnt.append(len(X)) or original(self, X)
+    )
+    monkeypatch.setattr(Stopwatch, "running", running)
+    result = done(setting="nonstationary")
+    assert learnt[: sizes[-1]][-3:] == [50, 50, 50]  # within the time: whole classes, in one call each
+    assert len(result.history["interval"]) == 150  # afterwards: piece by piece
+
+
+def test_nodes_of_caea_have_scores_of_their_own():
+    result = done("caea")
+    assert result.node_ari is not None
+    assert result.node_ari != result.ari
+    assert done("toy-cut").node_ari is None
+
+
+def test_a_package_that_is_not_installed_is_in_the_result(monkeypatch, store):
+    def absent(params, seed):
+        raise ImportError("No module named 'torch'")
+
+    monkeypatch.setitem(ALGORITHMS, "absent", Algorithm("absent", "Absent", absent))
+    job = Job("absent", "flowers", "stationary", 1)
+    assert run([job], store).statuses == {"uninstalled": 1}
+    assert run([job], store).statuses == {"uninstalled": 1}  # it is tried again: it may be there now
 
 
 def test_an_algorithm_without_history():
@@ -307,3 +386,52 @@ def test_rows_are_plain(store):
     (row,) = store.results()
     assert {"bwt_printed_ami", *SCORES} <= set(row)
     assert json.loads(row["history"])["n_samples_seen"][-1] == 150
+
+
+# Workers
+
+
+def of_this_module(model):
+    return None, 1
+
+
+@pytest.mark.slow
+def test_a_worker_serves_many_jobs_until_one_has_to_be_killed():
+    def own_process(model):
+        return None, os.getpid()
+
+    pid = Algorithm("pid", "Pid", ALGORITHMS["toy-cut"].make, own_process)
+    jobs = [Job("pid", "flowers", "stationary", seed) for seed in range(5)]
+    limits = isolation.Limits(seconds=60)
+    first, *others = [isolation.run_isolated(job, pid, limits).clusters for job in jobs]
+    assert first != os.getpid()
+    assert set(others) == {first}
+    sleeper = Job("toy-sleep", "flowers", "stationary", 1)
+    assert isolation.run_isolated(sleeper, ALGORITHMS["toy-sleep"], isolation.Limits(1.0)).status == "timeout"
+    assert isolation.run_isolated(jobs[0], pid, limits).clusters not in (None, first)
+    isolation.stop()
+
+
+@pytest.mark.slow
+def test_what_a_worker_cannot_import_is_in_the_result():
+    far = Algorithm(
+        "far", "Far", ALGORITHMS["toy-cut"].make, of_this_module
+    )  # tests are on no path of a worker
+    result = isolation.run_isolated(Job("far", "flowers", "stationary", 1), far, isolation.Limits())
+    isolation.stop()
+    assert result.status == "failed"
+    assert result.error.startswith(
+        "The algorithm cannot be imported in another process (ModuleNotFoundError: "
+    )
+
+
+@pytest.mark.slow
+def test_what_an_algorithm_prints_does_not_disturb_its_worker():
+    def noisy(params, seed):
+        os.write(1, b"more noise")
+        return ALGORITHMS["toy-cut"].make(params, seed)
+
+    job = Job("noisy", "flowers", "stationary", 1)
+    result = isolation.run_isolated(job, Algorithm("noisy", "Noisy", noisy), isolation.Limits(60))
+    isolation.stop()
+    assert result.status == "ok", result.error

@@ -140,7 +140,7 @@ def test_a_newer_store(path):
     with sqlite3.connect(path) as connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
-    with pytest.raises(StoreError, match=r"has format 99, but this everclust reads up to 1; upgrade it"):
+    with pytest.raises(StoreError, match=r"has format 99, but this everclust reads up to 2; upgrade it"):
         Store(path)
 
 
@@ -153,3 +153,23 @@ def test_a_store_to_read_must_be_there(path):
     with pytest.raises(StoreError, match="There is no store at"):
         Store(path, create=False)
     assert not path.exists()
+
+
+# Older stores
+
+
+def test_an_older_store_gets_the_new_columns_and_keeps_its_rows(path):
+    with Store(path) as store:
+        store.add(RESULT)
+    with sqlite3.connect(path) as connection:
+        for name in ("parameters", "node_ari", "node_ami"):
+            connection.execute(f"ALTER TABLE results DROP COLUMN {name}")
+        connection.execute("DROP TABLE asked")
+        connection.execute("PRAGMA user_version = 1")
+    connection.close()
+    with Store(path) as store:
+        (row,) = store.results()
+        assert (row["ari"], row["parameters"]) == (0.25, None)
+        assert store.asked() == []
+        store.add(Result(Job("idat", "iris", "nonstationary", 2, "{}", "none"), "ok"))
+        assert [row["parameters"] for row in store.results()] == [None, "none"]

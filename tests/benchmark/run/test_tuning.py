@@ -5,6 +5,8 @@ import sys
 import numpy as np
 import pytest
 
+from everclust.baselines.parameters import published
+from everclust.baselines.parameters import tuned as fitted
 from everclust.benchmark.run import isolation
 from everclust.benchmark.run import tuning as search
 from everclust.benchmark.run.jobs import Job, Result
@@ -150,3 +152,74 @@ def test_without_optuna(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "optuna", None)
     with pytest.raises(ImportError, match=r"pip install 'everclust\[bench\]'"):
         find(folder)
+
+
+# Parameters that need no search
+
+
+def taken(folder, take, *places):
+    """Parameters of one job at each place, and where they come from; a search would fail."""
+    with Store(folder / "results.sqlite") as store:
+        jobs = tuned([Job(*place, 1) for place in places], store, take=take)
+        assert [row["params_json"] for row in store.asked()] == [job.params_json for job in jobs]
+    return [(job.parameters, job.params) for job in jobs]
+
+
+def test_as_in_paper_takes_what_the_paper_prints(folder):
+    ((kind, params),) = taken(folder, "printed", ("gng", "iris", "stationary"))
+    assert (kind, params) == ("printed", published("gng", "stationary", "iris"))
+    assert params != fitted("gng", "stationary", "iris")
+
+
+def test_fitted_takes_ours_and_else_the_printed_ones(folder):
+    places = [("gng", "iris", "stationary"), ("gng", "rice", "stationary"), ("idat", "iris", "stationary")]
+    assert taken(folder, "fitted", *places) == [
+        ("fitted", fitted("gng", "stationary", "iris")),
+        ("printed", published("gng", "stationary", "rice")),
+        ("none", {}),
+    ]
+
+
+@pytest.mark.parametrize("name", ["tbm-p", "ddvfa"])
+def test_as_in_paper_follows_the_authors_program(folder, name):
+    ((_, params),) = taken(folder, "printed", (name, "iris", "stationary"))
+    assert params == published(name, "stationary", "iris") | {"reference_quirks": True}
+
+
+def test_a_search_as_in_paper_follows_the_authors_program_too(folder, monkeypatch):
+    np.savez(folder / "iris.npz", X=np.arange(12.0).reshape(6, 2), y=[0, 0, 1, 1, 2, 2])
+    asked = {}
+    monkeypatch.setattr(
+        search, "search", lambda *place, **options: asked.update(options) or Tuning({"a_max": 5}, 0.5, 25)
+    )
+    ((kind, _),) = taken(folder, "printed", ("caea", "iris", "stationary"))
+    assert kind == "searched"
+    assert asked["fixed"] == {"reference_quirks": True}
+
+
+def test_fixed_parameters_are_in_every_trial_and_in_the_result(folder, inline):
+    tuning = search.search(*PLACE, folder / "trials", trials=2, limit_seconds=60.0, fixed={"seed": 7})
+    assert {job.params["seed"] for job in inline} == {7}
+    assert tuning.params["seed"] == 7
+
+
+def test_another_shuffle_has_the_same_parameters(folder):
+    found = taken(folder, "printed", ("gng", "rice", "nonstationary"), ("gng", "rice", "nonstationary:2"))
+    assert found[0] == found[1]
+
+
+def test_what_a_search_has_found_is_stored_before_the_next_begins(folder, monkeypatch):
+    np.savez(folder / "more.npz", X=np.arange(12.0).reshape(6, 2), y=[0, 0, 1, 1, 2, 2])
+    heard = []
+
+    def found(algorithm, dataset, setting, journal, **options):
+        if dataset == "more":
+            raise KeyboardInterrupt
+        return Tuning({"cut": 3.0}, 0.5, 25)
+
+    monkeypatch.setattr(search, "search", found)
+    with Store(folder / "results.sqlite") as store:
+        with pytest.raises(KeyboardInterrupt):
+            tuned([Job(*PLACE, 1), Job("toy-cut", "more", "stationary", 1)], store, progress=heard.append)
+        assert [row["params_json"] for row in store.asked()] == ['{"cut": 3.0}', None]
+    assert heard == ["searched toy-cut, steps, stationary: 25 of 25 trials, mean ARI 0.500"]

@@ -11,6 +11,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ...validation import all_or_nothing, validated_rows, validated_rows_to_predict
+from ..scaling import refuse_vanishing
 from .autoencoder import Autoencoder, Pretraining, codes_of, encoded, pretrained
 from .pytorch import to_array, watched
 
@@ -86,6 +87,7 @@ class DeepMixin:
         """
         with all_or_nothing(self):
             X = validated_rows(self, X, reset=True)
+            refuse_vanishing(X)
             refuse_few_rows(X, self.n_clusters)
             self._train(X)
             closeness = self._closeness(X)

@@ -10,10 +10,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils._param_validation import Interval
 
-from ...validation import validated_rows, validated_rows_to_predict
+from ...validation import all_or_nothing, validated_rows, validated_rows_to_predict
 from ..graph.components import components
 from ..graph.graph import edges
-from ..scaling import observed_bounds, rescale
+from ..scaling import observed_bounds, refuse_vanishing, rescale
 from .correlation import standardise
 from .fuzzy_art import complement_code
 from .topo_art import nearest_prototypes, train
@@ -137,8 +137,11 @@ class TBMP(ClusterMixin, BaseEstimator):
         self
         """
         self._validate_params()
-        X = validated_rows(self, X, reset=True)
-        bounds, block = observed_bounds(X), self._group_features(X)
+        with all_or_nothing(self):
+            X = validated_rows(self, X, reset=True)
+            bounds = observed_bounds(X)
+            refuse_vanishing(bounds.maxima - bounds.minima, CUSHION)
+        block = self._group_features(X)
         scaled = rescale(X, bounds, CUSHION)
         module, prototype = train(complement_code(scaled), *standardise(scaled, block), self._rules_a(len(X)))
         self.bounds_, self.feature_labels_ = bounds, block

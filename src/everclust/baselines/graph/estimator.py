@@ -5,9 +5,19 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ...validation import validated_rows, validated_rows_to_predict
+from ...validation import all_or_nothing, validated_rows, validated_rows_to_predict
+from ..scaling import refuse_vanishing
 from .components import components
 from .graph import edges, size_of
+
+FEATURES = ("n_features_in_", "feature_names_in_")
+
+
+def _writable(state: Any) -> Any:
+    """The state with copies of arrays that are read-only, such as those that joblib maps from a file."""
+    if isinstance(state, np.ndarray):
+        return state if state.flags.writeable else np.array(state)
+    return type(state)(*map(_writable, state)) if isinstance(state, tuple) else state
 
 
 class GraphMixin:
@@ -73,9 +83,14 @@ class GraphMixin:
 
     def _validate_and_learn(self, X: Any, first: bool) -> np.ndarray:
         self._validate_params()
-        X = validated_rows(self, X, reset=first)
+        with all_or_nothing(self, FEATURES):
+            X = validated_rows(self, X, reset=first)
+            if first and len(X) > 1:  # one row alone may be nearly 0 anywhere
+                refuse_vanishing(X)
         for name in self._of_fit:
             self.__dict__.pop(name, None)
+        if not first:
+            self._state = _writable(self._state)
         self._learn(X, first)
         return X
 

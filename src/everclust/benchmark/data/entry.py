@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 Arrays = tuple[np.ndarray, np.ndarray]  # samples and classes
+# The class of a sample that belongs to none: it is learnt, but left out of every score.
+NOISE = int(np.iinfo(np.int64).min)
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,9 @@ class DataSet:
         Licence as far as known.
     recipe : Recipe or None, default=None
         How to download it; None if the user must provide the file.
+    openml : int or None, default=None
+        Number on OpenML of the data set with this name and shape; its rows may have another order there, and
+        a few cells other values. None if we are not certain of one.
 
     Examples
     --------
@@ -70,6 +75,7 @@ class DataSet:
     source: str = ""
     licence: str = ""
     recipe: Recipe | None = None
+    openml: int | None = None
 
     @property
     def file(self) -> str:

@@ -1,4 +1,4 @@
-"""Compare our results with the paper's: verdicts, their counts, and likely reasons for differences."""
+"""Compare our results with the paper's: verdicts, and their counts."""
 
 from __future__ import annotations
 
@@ -7,21 +7,12 @@ from enum import IntEnum
 from itertools import product
 from typing import NamedTuple
 
-from ..data.catalogue import CATALOGUE
 from ..run.settings import SETTINGS
 from .names import algorithm_title, is_variant
-from .outcomes import PRINTED, CellStatistics, Measure, Outcomes, Place, cell_statistics, other_shuffles
+from .outcomes import PRINTED, CellStatistics, Measure, Outcomes, Place, cell_statistics
 from .published import published, published_cell, published_mark
 
 PAPER_RUNS = 30
-SMALL_SHARE = 0.1  # of the published mean
-SMALL_STEP = {"nodes": 1.0, "clusters": 1.0, "ari": 0.02, "ami": 0.02}
-NO_REASON = "no known reason"
-OTHER_COPIES = {  # data sets of which the paper probably used another copy
-    "pima": "other values than in KEEL's and UCI's",
-    "yeast": "other values than in UCI's",
-    "mice_protein": "gaps and lengths of rows treated otherwise",
-}
 
 
 class Verdict(IntEnum):
@@ -160,61 +151,3 @@ def not_at_hand(outcomes: Outcomes, algorithm: str, settings: Sequence[str]) -> 
             is_printed = isinstance(printed(place, measure), tuple)
             missing += is_printed and cell_statistics(outcomes, place, measure) is None
     return missing
-
-
-def reason(comparison: Comparison, outcomes: Outcomes) -> str:
-    """Likely reasons why a cell does not agree.
-
-    Parameters
-    ----------
-    comparison : Comparison
-    outcomes : dict
-        Results, including other shuffles if there are any.
-
-    Returns
-    -------
-    reason : str
-        One or more phrases.
-    """
-    found = [
-        _few_orders(comparison, outcomes),
-        _other_copy(comparison),
-        _few_runs(comparison),
-        _small(comparison),
-    ]
-    return "; ".join(filter(None, found)) or NO_REASON
-
-
-def _few_orders(comparison: Comparison, outcomes: Outcomes) -> str:
-    entry = CATALOGUE.get(comparison.dataset)
-    if comparison.setting != "nonstationary" or entry is None or entry.n_classes != 2:
-        return ""
-    return f"two classes: one shuffle decides{_shuffles(comparison, outcomes)}"
-
-
-def _shuffles(comparison: Comparison, outcomes: Outcomes) -> str:
-    """Number of other shuffles that agree."""
-    places = [(comparison.algorithm, comparison.dataset, of) for of in other_shuffles(outcomes)]
-    cells = [compare_cell(outcomes, place, comparison.measure) for place in places]
-    verdicts = [cell.verdict for cell in cells if cell]
-    agree = sum(verdict == Verdict.ONE for verdict in verdicts)
-    return f" ({agree} of {len(verdicts)} others agree)" if verdicts else ""
-
-
-def _other_copy(comparison: Comparison) -> str:
-    how = OTHER_COPIES.get(comparison.dataset)
-    return f"other copy of the data: {how}" if how else ""
-
-
-def _few_runs(comparison: Comparison) -> str:
-    n = comparison.ours.n
-    return "" if n >= PAPER_RUNS else f"{n} run{'s' * (n != 1)} instead of {PAPER_RUNS}"
-
-
-def _small(comparison: Comparison) -> str:
-    """Our mean is close, but the paper's standard deviation is small."""
-    close = max(SMALL_SHARE * abs(comparison.mean), SMALL_STEP[comparison.measure.key])
-    if abs(comparison.difference) > close:
-        return ""
-    gap = f"{abs(comparison.difference):.{comparison.measure.decimals}f}"
-    return f"small spread: {gap} apart"

@@ -7,13 +7,15 @@ from collections.abc import Iterable, Mapping
 
 from .document import Column, Entry, Grid, Row, Section, explained
 from .names import algorithm_title, dataset_title
-from .outcomes import DONE, Outcomes, Result
+from .outcomes import DONE, NOT_RUN, Outcomes, Result
 
 STATUS_WORDS = {
     "failed": "failed",
     "timeout": "took too long",
     "memory": "needed too much memory",
     "missing": "data set not available",
+    "uninstalled": "package not installed",
+    NOT_RUN: "asked for, but not run yet",
 }
 LONGEST_ERROR = 300
 
@@ -25,7 +27,10 @@ def failures(outcomes: Outcomes) -> Section:
     ]
     columns = [Column("Algorithm", words=True), Column("Setting", words=True), Column("Runs")]
     columns += [Column("What happened", words=True), Column("Message", words=True)]
-    words = "Runs without a result. Means are over the finished runs; N/A or OOM if there are none."
+    words = (
+        "All runs that were asked for and have no result. Means are over the finished runs; N/A or OOM if "
+        "there are none."
+    )
     return explained(
         "What did not finish", words, [Grid("Runs without a result", columns, rows)] if rows else []
     )
@@ -57,7 +62,7 @@ def provenance(outcomes: Outcomes) -> Section:
     """Section with versions, machines and dates."""
     runs = [run for of_place in outcomes.values() for run in of_place]
     facts = [("Runs", _statuses(runs)), ("Seeds", _span(run["seed"] for run in runs))]
-    facts += [("Learning took", f"{sum(run.get('train_seconds') or 0 for run in runs):.0f} s in all")]
+    facts += [("Learning took", f"{sum(run.get('train_cpu_seconds') or 0 for run in runs):.0f} CPU seconds")]
     for key, title in (("started_at", "From"), ("finished_at", "To")):
         times = sorted(run[key] for run in runs if run.get(key))
         facts += [(title, _to_the_minute(times[0 if title == "From" else -1]))] if times else []

@@ -10,6 +10,7 @@ from .agreement import printed
 from .document import Column, Entry, Grid, Row
 from .names import algorithm_title, dataset_title
 from .outcomes import CLUSTERS, Outcomes, Place, cell_statistics, datasets_of, missing_mark, n_classes
+from .parameters import parameter_note
 from .published import published
 from .tables import NOTHING, signed
 
@@ -26,7 +27,7 @@ def cluster_error_grid(outcomes: Outcomes, setting: str, algorithms: Sequence[st
             row += pair
     rows = [Row(title, row) for title, row in zip(titles, entries, strict=True)]
     rows[-2:] = [row._replace(total=True) for row in rows[-2:]]
-    return Grid(setting.capitalize(), columns, rows)
+    return Grid(setting.capitalize(), columns, rows, note=parameter_note(outcomes, setting, algorithms))
 
 
 def _error_pairs(outcomes: Outcomes, setting: str, algorithm: str) -> list[tuple[Entry, Entry]]:

@@ -47,6 +47,8 @@ class Grid(NamedTuple):
     head: str = "Data set"
     folded: bool = False
     """True for a long table that is collapsed until the reader clicks on it."""
+    note: str = ""
+    """A sentence between title and table."""
 
 
 class Text(NamedTuple):

@@ -17,6 +17,7 @@ from .outcomes import (
     datasets_of,
     settings_of,
 )
+from .parameters import parameter_note
 from .statistics import paired
 from .tables import score_grid, signed
 
@@ -35,10 +36,13 @@ def extensions(outcomes: Outcomes) -> Section:
     for setting in settings_of(outcomes):
         there = algorithms_of(outcomes, setting)
         found = [name for name in there if is_extension(name)]
-        if found and IDAT in there:
+        if not found:
+            continue
+        shown = [IDAT, *found] if IDAT in there else found
+        if IDAT in there:
             blocks.append(_verdict_grid(outcomes, setting, found))
-            plain = [measure._replace(printed="") for measure in (ARI, AMI, CLUSTERS)]
-            blocks += [score_grid(outcomes, setting, [IDAT, *found], [measure]) for measure in plain]
+        plain = [measure._replace(printed="") for measure in (ARI, AMI, CLUSTERS)]
+        blocks += [score_grid(outcomes, setting, shown, [measure], beside=False) for measure in plain]
     return explained("Beyond the paper", words, blocks)
 
 
@@ -50,7 +54,8 @@ def _verdict_grid(outcomes: Outcomes, setting: str, extensions: list[str]) -> Gr
         for name in extensions
         for measure in (ARI, AMI)
     ]
-    return Grid(f"Against IDAT, {setting}", columns, rows, head="Extension")
+    note = parameter_note(outcomes, setting, [IDAT, *extensions])
+    return Grid(f"Against IDAT, {setting}", columns, rows, head="Extension", note=note)
 
 
 def _verdict(outcomes: Outcomes, setting: str, extension: str, measure: Measure) -> list[Entry]:

@@ -27,6 +27,8 @@ from .document import (
 THIN_SPACE = "\u2009"
 FIGURE_SPACE = "\u2007"  # as wide as a digit
 LONG = 30  # characters from which a cell of words gets more width
+GAP = 3  # characters of padding in a cell
+PAGE = 130  # characters that fit beside the titles of the rows, at the page's largest width
 _HEAD = (
     '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
     '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -126,12 +128,25 @@ def _width(spreads: Sequence[str]) -> int:
 
 
 def _framed(grid: Grid, table: str) -> str:
-    """Put a table into a box that scrolls."""
+    """Put a table into a box that scrolls, and say so if it is wide."""
     title = escape(grid.title)
     box = f'<div class="box" tabindex="0" role="region" aria-label="{title}">{table}</div>'
+    notes = filter(None, [grid.note, _wide_hint(grid)])
+    box = "".join(f'<p class="note">{inline(note)}</p>\n' for note in notes) + box
     if grid.folded:
         return f"<details><summary>{title}</summary>\n{box}</details>"
     return f'<div class="grid"><h3>{title}</h3>\n{box}</div>'
+
+
+def _wide_hint(grid: Grid) -> str:
+    """A hint for tables that are wider than the page: browsers may hide the scroll bar."""
+    rows = [[*(entry.text + entry.spread for entry in row.entries)] for row in grid.rows]
+    titles = [column.title for column in grid.columns]
+    widths = [min(LONG, max(map(len, texts))) + GAP for texts in zip(titles, *rows, strict=True)]
+    if sum(widths) <= PAGE:
+        return ""
+    groups = list(dict.fromkeys(column.group or column.title for column in grid.columns))
+    return f"⟷ Scroll the table sideways: it goes on to {groups[-1]}."
 
 
 def _starts(columns: Sequence[Column]) -> list[bool]:

@@ -76,7 +76,8 @@ def _grid(grid: Grid) -> str:
         _line([":--", *(":--" if column.words else "--:" for column in grid.columns)], raw=True),
         *(_line([row.title, *map(_cell, row.entries, grid.columns)]) for row in grid.rows),
     ]
-    return f"### {plain(grid.title)}\n\n" + "\n".join(lines)
+    note = f"{plain(grid.note)}\n\n" if grid.note else ""
+    return f"### {plain(grid.title)}\n\n{note}" + "\n".join(lines)
 
 
 def _line(cells: Sequence[str], *, raw: bool = False) -> str:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
 from ..data.catalogue import CATALOGUE
 from ..run.registry import ALGORITHMS
 from .outcomes import Outcomes, algorithms_of
@@ -33,11 +37,38 @@ def is_reference(algorithm: str) -> bool:
 
 def is_told(algorithm: str) -> str:
     """What the algorithm is told besides the samples, in words."""
-    return ALGORITHMS[algorithm].is_told if algorithm in ALGORITHMS else "?"
+    if algorithm in ALGORITHMS:
+        return ALGORITHMS[algorithm].is_told
+    return _remembered.get(algorithm, Remembered(algorithm)).told
 
 
 def _kind(algorithm: str) -> str:
-    return ALGORITHMS[algorithm].kind if algorithm in ALGORITHMS else "compared"
+    if algorithm in ALGORITHMS:
+        return ALGORITHMS[algorithm].kind
+    return _remembered.get(algorithm, Remembered(algorithm)).kind
+
+
+class Remembered(NamedTuple):
+    """What a store knows of an algorithm that is not registered here, such as one of the user's own."""
+
+    title: str
+    kind: str = "compared"
+    told: str = "?"
+
+
+_remembered: dict[str, Remembered] = {}
+
+
+@contextmanager
+def remembering(asked: Iterable[Mapping[str, Any]]) -> Iterator[None]:
+    """Use the titles and kinds that a store has kept, inside the `with` block."""
+    _remembered.update(
+        {row["algorithm"]: Remembered(row["title"], row["kind"], row["told"]) for row in asked}
+    )
+    try:
+        yield
+    finally:
+        _remembered.clear()
 
 
 def main_algorithms(outcomes: Outcomes, setting: str = "") -> list[str]:
@@ -46,8 +77,10 @@ def main_algorithms(outcomes: Outcomes, setting: str = "") -> list[str]:
 
 
 def algorithm_title(algorithm: str) -> str:
-    """The paper's column title, or the name itself."""
-    return ALGORITHMS[algorithm].title if algorithm in ALGORITHMS else algorithm
+    """The title with which the algorithm was registered, which is the paper's column title, or its name."""
+    if algorithm in ALGORITHMS:
+        return ALGORITHMS[algorithm].title
+    return _remembered.get(algorithm, Remembered(algorithm)).title
 
 
 def ablation_title(algorithm: str) -> str:
@@ -56,5 +89,5 @@ def ablation_title(algorithm: str) -> str:
 
 
 def dataset_title(dataset: str) -> str:
-    """The paper's title of the data set, or the name itself."""
-    return CATALOGUE[dataset].title if dataset in CATALOGUE else dataset
+    """The paper's title of the data set, or the name itself; for one of a battery, without the path."""
+    return CATALOGUE[dataset].title if dataset in CATALOGUE else "/".join(dataset.split("/")[-2:])

@@ -16,7 +16,9 @@ Place = tuple[str, str, str]  # algorithm, data set, setting
 Outcomes = dict[Place, list[Result]]
 
 DONE = "ok"
+NOT_RUN = "not run"
 MISSING_MARKS = {"memory": "OOM"}  # all other statuses but DONE are "N/A"
+RAN_OUT = {"timeout", "memory"}
 
 
 class Measure(NamedTuple):
@@ -41,7 +43,7 @@ AI_AMI = Measure("ai_ami", "AI of AMI", 3)
 BWT_AMI = Measure("bwt_ami", "BWT of AMI", 3)
 BWT_PRINTED_ARI = Measure("bwt_printed_ari", "BWT of ARI", 3)
 BWT_PRINTED_AMI = Measure("bwt_printed_ami", "BWT of AMI", 3)
-SECONDS = Measure("train_seconds", "Training, s", 3)
+SECONDS = Measure("train_cpu_seconds", "CPU seconds", 3)
 MEMORY = Measure("peak_memory", "Peak memory, MiB", 1, unit=2.0**20)
 PRINTED = (NODES, CLUSTERS, ARI, AMI)
 
@@ -60,23 +62,57 @@ class CellStatistics(NamedTuple):
         return self.deviation / math.sqrt(self.n) if self.n > 1 else 0.0
 
 
-def gather(results: Iterable[Result]) -> Outcomes:
-    """Group results by algorithm, data set and setting; keep only the latest parameters."""
-    outcomes: Outcomes = {}
-    for result in results:
-        place = (result["algorithm"], result["dataset"], result["setting"])
-        outcomes.setdefault(place, []).append(result)
-    return {place: _with_latest_parameters(runs) for place, runs in outcomes.items()}
+def gather(results: Iterable[Result], asked: Iterable[Result] = ()) -> Outcomes:
+    """Group results by algorithm, data set and setting; keep only the parameters last asked for or run.
+
+    Parameters
+    ----------
+    results : iterable of dict
+        Rows of `everclust.benchmark.run.store.Store.results`.
+    asked : iterable of dict, default=()
+        Rows of `Store.asked`: jobs without a result get one with the status NOT_RUN.
+
+    Returns
+    -------
+    outcomes : dict
+        (algorithm, data set, setting) -> results.
+    """
+    outcomes, wanted = _by_place(results), _by_place(asked)
+    return {
+        place: _latest(outcomes.get(place, []), wanted.get(place, [])) for place in {**outcomes, **wanted}
+    }
 
 
-def _with_latest_parameters(runs: list[Result]) -> list[Result]:
-    latest = max(runs, key=lambda run: run.get("finished_at") or "")
-    return [run for run in runs if run.get("params_json") == latest.get("params_json")]
+def _by_place(rows: Iterable[Result]) -> Outcomes:
+    places: Outcomes = {}
+    for row in rows:
+        places.setdefault((row["algorithm"], row["dataset"], row["setting"]), []).append(row)
+    return places
+
+
+def _latest(runs: list[Result], asked: list[Result]) -> list[Result]:
+    """Runs with the latest parameters, and a row for each that was asked for with them and not run."""
+    known = [row for row in asked if row["params_json"] is not None] or runs or asked
+    latest = max(known, key=lambda row: row.get("asked_at") or row.get("finished_at") or "").get(
+        "params_json"
+    )
+    kept = [run for run in runs if run.get("params_json") == latest]
+    found = {run["seed"] for run in kept}
+    return kept + [
+        row | {"status": NOT_RUN}
+        for row in asked
+        if row["seed"] not in found and row["params_json"] in (latest, None)
+    ]
 
 
 def done(outcomes: Outcomes, place: Place) -> list[Result]:
     """The successful runs."""
     return [result for result in outcomes.get(place, []) if result["status"] == DONE]
+
+
+def is_ranked(outcomes: Outcomes, place: Place) -> bool:
+    """True if a run succeeded, or ran out of time or memory, which is ranked worst as in the paper."""
+    return any(result["status"] in {DONE, *RAN_OUT} for result in outcomes.get(place, []))
 
 
 def cell_statistics(outcomes: Outcomes, place: Place, measure: Measure) -> CellStatistics | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .document import Block, Gallery, Grid, Picture, Section, explained
+from .document import Block, Gallery, Grid, Picture, Section, Text, explained
 from .names import ABLATION, IDAT, ablation_title, algorithm_title, is_variant, main_algorithms
 from .outcomes import (
     AI_AMI,
@@ -17,6 +17,7 @@ from .outcomes import (
     algorithms_of,
     settings_of,
 )
+from .parameters import parameter_note
 from .ranking import (
     can_compare,
     our_idat_among_printed,
@@ -24,6 +25,7 @@ from .ranking import (
     printed_scores,
     rank_grid,
     verdict_picture,
+    without_ranks,
 )
 from .tables import score_grid
 
@@ -34,9 +36,13 @@ FULL = 6  # algorithms in the paper's nonstationary table
 def ranking(outcomes: Outcomes) -> Section:
     words = (
         "On each data set the algorithms are ranked by their mean score, rounded to three decimals; 1 is "
-        "best, ties share their ranks, and algorithms without a result share the worst. If the Friedman "
+        "best, ties share their ranks, and algorithms that ran out of time or memory share the worst. "
+        "Algorithms that could not run at all are left out, and so are data sets on which one of the others "
+        "failed for another reason or was not run. If the Friedman "
         "test is significant (p < 0.05), a diagram shows the mean ranks, best at the left: a thick bar "
-        "joins algorithms whose ranks differ by less than the critical difference (CD) of Nemenyi's test."
+        "joins algorithms whose ranks differ by less than the critical difference (CD) of Nemenyi's test. "
+        "The paper's ranks are those of its nonstationary scores among the same algorithms; its stationary "
+        "scores are not available."
     )
     pictures = [verdict_picture(printed_scores(measure)) for measure in (ARI, AMI)]
     grids: list[Block] = []
@@ -46,7 +52,8 @@ def ranking(outcomes: Outcomes) -> Section:
     ):
         mixed = [(measure, our_idat_among_printed(outcomes, measure)) for measure in (ARI, AMI)]
         pictures += [verdict_picture(scores) for _, scores in mixed if can_compare(scores)]
-        grids.append(rank_grid("Our IDAT among the paper's baselines", mixed, [algorithm_title(IDAT)]))
+        grid = rank_grid("Our IDAT among the paper's baselines", mixed, [algorithm_title(IDAT)])
+        grids.append(grid._replace(note=parameter_note(outcomes, NONSTATIONARY, [IDAT])))
     for setting in settings_of(outcomes):
         pictures += _our_pictures(outcomes, setting)
         grids += _our_ranks(outcomes, setting)
@@ -58,19 +65,34 @@ def _our_pictures(outcomes: Outcomes, setting: str) -> list[Picture]:
     tables = [
         our_scores(outcomes, setting, main_algorithms(outcomes, setting), measure) for measure in measures
     ]
-    return [verdict_picture(scores) for scores in tables if can_compare(scores)]
+    note = parameter_note(outcomes, setting, main_algorithms(outcomes, setting))
+    return [_noted(verdict_picture(scores), note) for scores in tables if can_compare(scores)]
+
+
+def _noted(picture: Picture, note: str) -> Picture:
+    subtitle = f"{picture.subtitle} {note}" if picture.subtitle else ""
+    return picture._replace(words=f"{picture.words} {note}", subtitle=subtitle)
 
 
 def _our_ranks(outcomes: Outcomes, setting: str) -> list[Block]:
     algorithms = main_algorithms(outcomes, setting)
     if len(algorithms) < 2:
         return []
-    names = [algorithm_title(algorithm) for algorithm in algorithms]
     tables = [(measure, our_scores(outcomes, setting, algorithms, measure)) for measure in (ARI, AMI)]
-    return [
-        rank_grid(f"{measure.title} ranks, {setting}", [(measure, scores)], names)
+    note = parameter_note(outcomes, setting, algorithms)
+    grids = [
+        rank_grid(f"{measure.title} ranks, {setting}", [(measure, scores)], scores.names)._replace(note=note)
         for measure, scores in tables
+        if len(scores.names) > 1 and scores.datasets
     ]
+    return [*grids, *_left_out(outcomes, setting, algorithms)]
+
+
+def _left_out(outcomes: Outcomes, setting: str, algorithms: list[str]) -> list[Block]:
+    titles = [algorithm_title(name) for name in without_ranks(outcomes, setting, algorithms)]
+    return [Text(f"Not ranked in the {setting} setting, without any run: {', '.join(titles)}.")] * bool(
+        titles
+    )
 
 
 def ablation(outcomes: Outcomes) -> Section:

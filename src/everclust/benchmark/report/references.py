@@ -21,15 +21,17 @@ from .outcomes import (
     done,
     settings_of,
 )
+from .parameters import parameter_note
 from .tables import NOTHING, signed
 
 OURS = (EVERCLUST, IDAT)
-MEASURES = (ARI, AMI, SECONDS._replace(title="seconds"))
+MEASURES = (ARI, AMI, SECONDS._replace(title="CPU s"))
 WORDS = (
     "EverClust and IDAT read each sample once and are told nothing else. Offline references see all samples "
     "at once; some are told the true number of classes, raw or after each feature was scaled to mean 0 and "
     "variance 1. HDBSCAN's noise counts as one cluster. Numbers are means over data sets of the means over "
-    "runs. Seconds are for learning; offline references label the samples in this time too."
+    "runs. CPU seconds are for one call of `fit` with all samples and for labelling them; in the "
+    "nonstationary setting for `partial_fit` of each class."
 )
 
 Means = dict[str, dict[str, list[float]]]  # algorithm -> data set -> ARI, AMI, seconds
@@ -55,7 +57,9 @@ def references(outcomes: Outcomes, algorithms: Sequence[str] = ()) -> Section:
         rows = _rows(outcomes, setting, algorithms)
         if any(map(is_reference, rows)):
             where = f"{setting}, {_runs(outcomes, setting, rows)}"
-            blocks += _grids(where, {name: _means(outcomes, setting, name) for name in rows})
+            note = parameter_note(outcomes, setting, rows)
+            grids = _grids(where, {name: _means(outcomes, setting, name) for name in rows})
+            blocks += [grid._replace(note=note) for grid in grids]
     return explained("Who is told what", WORDS, blocks)
 
 
@@ -66,7 +70,8 @@ def _rows(outcomes: Outcomes, setting: str, algorithms: Sequence[str]) -> list[s
 
 
 def _place(algorithm: str) -> int:
-    return list(ALGORITHMS).index(algorithm)
+    """Position in the registry; algorithms that are not registered come last."""
+    return list(ALGORITHMS).index(algorithm) if algorithm in ALGORITHMS else len(ALGORITHMS)
 
 
 def _runs(outcomes: Outcomes, setting: str, algorithms: Sequence[str]) -> str:

@@ -10,20 +10,26 @@ from typing import Any
 from ...atomic import write_atomically
 from ..run.store import Store, StoreError
 from .appendix import failures, provenance
+from .comparisons import comparisons
 from .document import Document
 from .extensions import extensions
+from .further_measures import further_measures, labellings, prequential
 from .histories import histories
 from .html import page
 from .markdown import blocks_text, markdown
+from .names import remembering
 from .outcomes import Result, gather
+from .parameters import parameters
 from .rank_sections import ablation, ranking
 from .references import references
+from .robustness import robustness
 from .sections import continual, costs, counts, errors, scores, shuffles
 from .summary import summary
 
 PARTS = (
     *(summary, counts, scores, shuffles, continual, errors, ranking, ablation, extensions, references),
-    *(histories, costs, failures, provenance),
+    *(comparisons, further_measures, labellings, prequential, robustness),
+    *(histories, costs, parameters, failures, provenance),
 )
 AS_JSON = ("step_ari", "step_ami", "history", "versions", "machine")
 
@@ -57,7 +63,7 @@ def write_report(
     >>> from everclust.benchmark.report.report import write_report
     >>> report = write_report("results.sqlite", "report.html", "report.md")  # doctest: +SKIP
     """
-    report = report_on(_results(store_path))
+    report = report_on(_results(store_path), _asked(store_path))
     _write(html_path, page(report))
     if markdown_path is not None:
         _write(markdown_path, markdown(report))
@@ -83,7 +89,9 @@ def reference_table(store_path: str | Path, algorithms: Sequence[str] = ()) -> s
     StoreError
         If the store does not exist, is damaged, or holds no results of these algorithms.
     """
-    section = references(gather(map(_read, _results(store_path))), algorithms)
+    asked = _asked(store_path)
+    with remembering(asked):
+        section = references(gather(map(_read, _results(store_path)), asked), algorithms)
     if not section.blocks:
         raise StoreError(
             f"The store {store_path} holds no results of references; run `everclust bench run --algorithms "
@@ -100,21 +108,29 @@ def _results(store_path: str | Path) -> list[Result]:
     return results
 
 
-def report_on(results: Iterable[Result]) -> Document:
+def _asked(store_path: str | Path) -> list[Result]:
+    with Store(store_path, create=False) as store:
+        return store.asked()
+
+
+def report_on(results: Iterable[Result], asked: Sequence[Result] = ()) -> Document:
     """The report on a list of results.
 
     Parameters
     ----------
     results : iterable of dict
         Rows of a store.
+    asked : sequence of dict, default=()
+        Jobs that were asked for, from `Store.asked`: those without a result are reported as not run.
 
     Returns
     -------
     report : Document
         For `everclust.benchmark.report.html.page` or `everclust.benchmark.report.markdown.markdown`.
     """
-    outcomes = gather(map(_read, results))
-    sections = [part(outcomes) for part in PARTS]
+    outcomes = gather(map(_read, results), asked)
+    with remembering(asked):
+        sections = [part(outcomes) for part in PARTS]
     subtitle = (
         "IDAT and the algorithms it is compared with: our results beside the paper's (arXiv 2511.17983)."
     )

@@ -94,9 +94,11 @@ def errors(outcomes: Outcomes) -> Section:
 
 def costs(outcomes: Outcomes) -> Section:
     words = (
-        "Wall-clock time of learning alone, without loading, compiling or predicting, and the largest "
-        "increase of the memory of the process after the data were loaded. Both depend on the machine and "
-        "its load. The paper reports neither."
+        "CPU seconds of one thread without loading and compiling: in the stationary setting of one call of "
+        "`fit` with all samples and of labelling them, in the nonstationary one of `partial_fit` of each "
+        "class. The history of IDAT is recorded in a second pass, which is not measured. Memory is the "
+        "largest increase of that of the process after the data were loaded. Both depend on the machine. "
+        "The paper reports neither."
     )
     return explained("Time and memory", words, _per_setting(outcomes, [SECONDS, MEMORY], beside=False))
 

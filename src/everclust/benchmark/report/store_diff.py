@@ -38,7 +38,7 @@ def differences(first: Iterable[Row], second: Iterable[Row], *, times: bool = Fa
     first, second : iterable of dict
         Rows of `Store.results`; only those with status "ok" count.
     times : bool, default=False
-        Include the training times.
+        Include the CPU seconds of learning.
 
     Returns
     -------
@@ -47,7 +47,7 @@ def differences(first: Iterable[Row], second: Iterable[Row], *, times: bool = Fa
     ours, theirs = _by_place(first), _by_place(second)
     found = []
     for place in [place for place in ours if place in theirs]:
-        for measure in (*MEASURES, *(["train_seconds"] if times else [])):
+        for measure in (*MEASURES, *(["train_cpu_seconds"] if times else [])):
             one, other = _values(ours[place], measure), _values(theirs[place], measure)
             if len(one) and len(other):
                 means = float(one.mean()), float(other.mean())

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .agreement import PAPER_RUNS, Comparison, Verdict, compare, not_at_hand, reason, tally
+from .agreement import PAPER_RUNS, Comparison, Verdict, compare, not_at_hand, tally
 from .document import Block, Column, Entry, Figures, Grid, Key, Row, Section, Text
 from .names import IDAT, algorithm_title, dataset_title, is_variant
 from .outcomes import Outcomes, settings_of
+from .parameters import parameter_kind
+from .reasons import reason
 from .tables import our_entry, printed_entry, signed
 
 MEANINGS = [
@@ -20,10 +22,10 @@ RULE = (
     "published standard deviation plus our standard error of the published mean."
 )
 REASONS = (
-    "Likely reasons. Two classes: they have only two orders, so all runs depend on one shuffle of the rows "
-    "within the classes; “others” are runs with other shuffles. Other copy: the paper's file seems to "
-    "differ from ours. Small spread: the means are close, but the paper's runs hardly vary. Fewer runs than "
-    "the paper's: the mean is less certain than its standard error suggests."
+    "A reason stands beside a cell only if it is known for that cell. Two classes: they have only two "
+    "orders, so all runs depend on one shuffle of the rows within the classes, and with another shuffle the "
+    "cell agrees. Other copy: the paper's file is not the one at hand. Small spread: the means are close, "
+    "but the paper's runs hardly vary."
 )
 
 
@@ -33,7 +35,7 @@ def summary(outcomes: Outcomes) -> Section:
     main = [cell for cell in cells if cell.algorithm == cells[0].algorithm]
     if not cells:
         return Section("Agreement", [Text("The paper has no numbers for these runs.", lead=True)])
-    blocks: list[Block] = [*_figures(outcomes, main), Key(MEANINGS), _tallies(cells)]
+    blocks: list[Block] = [*_figures(outcomes, main), Key(MEANINGS), _tallies(outcomes, cells)]
     return Section("Agreement", blocks + _disagreements(outcomes, cells))
 
 
@@ -84,7 +86,7 @@ def share(part: int, whole: int) -> str:
     return f"{100 * part / whole:.1f} %"
 
 
-def _tallies(cells: Sequence[Comparison]) -> Grid:
+def _tallies(outcomes: Outcomes, cells: Sequence[Comparison]) -> Grid:
     """Table of agreement by algorithm, setting and measure, with the ablation variants together."""
     kinds: dict[tuple[str, str, str], list[Comparison]] = {}
     for cell in cells:
@@ -92,10 +94,13 @@ def _tallies(cells: Sequence[Comparison]) -> Grid:
     rows = []
     for family in dict.fromkeys(family for family, *_ in kinds):
         rows += [
-            _tally_row(f"{of}, {at}", what, met) for (of, at, what), met in kinds.items() if of == family
+            _tally_row(f"{of}, {at}", _kinds(outcomes, met), what, met)
+            for (of, at, what), met in kinds.items()
+            if of == family
         ]
-        rows.append(_tally_row(f"{family}, all", "", [c for c in cells if _family(c) == family], total=True))
-    columns = [Column("Measure", words=True), Column("Cells")]
+        met = [cell for cell in cells if _family(cell) == family]
+        rows.append(_tally_row(f"{family}, all", _kinds(outcomes, met), "", met, total=True))
+    columns = [Column("Parameters", words=True), Column("Measure", words=True), Column("Cells")]
     columns += [
         Column(title, group) for group in ("within one", "within two") for title in ("cells", "share")
     ]
@@ -106,9 +111,17 @@ def _family(cell: Comparison) -> str:
     return "Ablation" if is_variant(cell.algorithm) else algorithm_title(cell.algorithm)
 
 
-def _tally_row(title: str, measure: str, cells: Sequence[Comparison], *, total: bool = False) -> Row:
+def _kinds(outcomes: Outcomes, cells: Sequence[Comparison]) -> str:
+    """Where the parameters of these cells come from."""
+    places = dict.fromkeys((cell.algorithm, cell.dataset, cell.setting) for cell in cells)
+    return ", ".join(dict.fromkeys(parameter_kind(outcomes, place) for place in places))
+
+
+def _tally_row(
+    title: str, parameters: str, measure: str, cells: Sequence[Comparison], *, total: bool = False
+) -> Row:
     one, two, n = tally(cells)
-    entries = map(Entry, (measure, str(n), str(one), share(one, n), str(two), share(two, n)))
+    entries = map(Entry, (parameters, measure, str(n), str(one), share(one, n), str(two), share(two, n)))
     return Row(title, list(entries), total)
 
 
@@ -127,8 +140,12 @@ def _disagreements(outcomes: Outcomes, cells: Sequence[Comparison]) -> list[Bloc
 def _disagreement_grid(outcomes: Outcomes, title: str, cells: Sequence[Comparison], *, folded: bool) -> Grid:
     several = len({cell.algorithm for cell in cells}) > 1
     columns = [Column("Algorithm", words=True)] if several else []
-    columns += [Column("Cell", words=True), *map(Column, ("ours", "paper", "off by"))]
-    columns.append(Column("Likely reason", words=True))
+    columns += [
+        Column("Parameters", words=True),
+        Column("Cell", words=True),
+        *map(Column, ("ours", "paper", "off by")),
+    ]
+    columns.append(Column("Known reason", words=True))
     rows = [_disagreement(outcomes, cell, several) for cell in cells]
     return Grid(title, columns, rows, folded=folded)
 
@@ -137,6 +154,7 @@ def _disagreement(outcomes: Outcomes, cell: Comparison, named: bool) -> Row:
     place = (cell.algorithm, cell.dataset, cell.setting)
     entries = [
         *([Entry(algorithm_title(cell.algorithm))] if named else []),
+        Entry(parameter_kind(outcomes, place)),
         Entry(f"{cell.measure.title}, {cell.setting}"),
         our_entry(outcomes, place, cell.measure),
         printed_entry(place, cell.measure),

@@ -11,6 +11,7 @@ from .agreement import compare_cell, printed
 from .document import Column, Entry, Grid, Row
 from .names import IDAT, algorithm_title, dataset_title
 from .outcomes import Measure, Outcomes, Place, cell_statistics, datasets_of, done, missing_mark, n_classes
+from .parameters import parameter_note
 
 NOTHING = Entry("–", muted=True)  # neither a number nor a mark
 
@@ -86,7 +87,8 @@ def score_grid(
             entries.append(our_entry(outcomes, place, measure))
             entries += [printed_entry(place, measure)] if both else []
         rows.append(Row(dataset_title(dataset), entries + [NOTHING] * (beside and not both)))
-    return Grid(_heading(setting, algorithms, measures), columns, rows)
+    note = parameter_note(outcomes, setting, algorithms)
+    return Grid(_heading(setting, algorithms, measures), columns, rows, note=note)
 
 
 def _heading(setting: str, algorithms: Sequence[str], measures: Sequence[Measure]) -> str:
@@ -119,4 +121,5 @@ def shuffle_grid(outcomes: Outcomes, measure: Measure, settings: Sequence[str]) 
         ours = [our_entry(outcomes, (IDAT, dataset, setting), measure) for setting in settings]
         theirs = printed_entry((IDAT, dataset, settings[0]), measure)
         rows.append(Row(dataset_title(dataset), [theirs, *ours]))
-    return Grid(f"{measure.title}, two classes", columns, rows)
+    note = parameter_note(outcomes, settings[-1], [IDAT])
+    return Grid(f"{measure.title}, two classes", columns, rows, note=note)

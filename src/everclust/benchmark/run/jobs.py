@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -14,10 +14,11 @@ from threadpoolctl import threadpool_limits
 
 from ..data import datasets
 from ..data.datasets import MissingDataSet
-from ..data.entry import Arrays
+from .details import Details
+from .prequential import run_prequential
 from .provenance import machine, now, versions
 from .registry import Algorithm
-from .settings import class_incremental, stationary
+from .settings import FURTHER_SETTINGS, class_incremental, rescaled, stationary
 from .trial import Stream, run_trial
 
 Key = tuple[str, str, str, int, str]
@@ -33,11 +34,15 @@ class Job:
         Names.
     setting : str
         "stationary" or "nonstationary"; "nonstationary:3" is the latter with the rows of each class
-        shuffled by seed 3 instead of 0.
+        shuffled by seed 3 instead of 0. Or one of `everclust.benchmark.run.settings.FURTHER_SETTINGS`.
     seed : int
         Seed of the run; the paper uses 1 to 30.
     params_json : str, default="{}"
         Parameters of the algorithm.
+    parameters : {"none", "given", "printed", "fitted", "searched"}, optional
+        Where the parameters come from: there are none, the caller gave them, the paper prints them, we fitted
+        them to the paper's numbers of nodes and clusters, or a search for the best ARI found them. Not part
+        of the job's identity. By default "none" or "given".
     """
 
     algorithm: str
@@ -45,10 +50,15 @@ class Job:
     setting: str
     seed: int
     params_json: str = "{}"
+    parameters: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        if not self.parameters:
+            object.__setattr__(self, "parameters", "none" if self.params_json == "{}" else "given")
 
     @property
     def key(self) -> Key:
-        """The identity of the job: all fields as a tuple."""
+        """The identity of the job: all fields but the last as a tuple."""
         return self.algorithm, self.dataset, self.setting, self.seed, self.params_json
 
     @property
@@ -78,7 +88,8 @@ class Result:
     Parameters
     ----------
     job : Job
-    status : {"ok", "failed", "timeout", "memory", "missing"}
+    status : {"ok", "failed", "timeout", "memory", "missing", "uninstalled"}
+        "missing": the data set is not available; "uninstalled": a package that the algorithm needs is not.
     error : str or None
         One sentence, unless the status is "ok".
     ari, ami : float
@@ -89,16 +100,22 @@ class Result:
         Average incremental score, and backward transfer as the authors' program computes it, from the steps.
     bwt_printed_ari, bwt_printed_ami : float
         Backward transfer by the paper's formula, from the scores on single classes.
+    node_ari, node_ami : float
+        Scores at the end of the stream with each node as a cluster of its own, for CAEA: the paper's
+        nonstationary scores of CAEA are such.
     nodes, clusters : int
         As the paper counts them.
     train_seconds, train_cpu_seconds : float
-        Wall-clock and CPU time of learning alone, without loading, compiling and predicting.
+        Wall-clock and CPU time without loading and compiling: in the stationary setting of one call of `fit`
+        with all rows and of labelling them, in the nonstationary one of the calls of `partial_fit`.
     peak_memory : int
         Largest increase of the resident memory of the process while it learnt and predicted, in bytes,
         relative to the memory with the data loaded.
     history : dict of list
         For IDAT: n_samples_seen, interval, vigilance, n_nodes, n_active_nodes and n_clusters at up to 200
         points of the stream.
+    details : Details or None
+        Further scores, and the label of every sample.
     started_at, finished_at : str
         UTC, in ISO format.
     versions, machine : dict
@@ -118,25 +135,29 @@ class Result:
     bwt_ami: float | None = None
     bwt_printed_ari: float | None = None
     bwt_printed_ami: float | None = None
+    node_ari: float | None = None
+    node_ami: float | None = None
     nodes: int | None = None
     clusters: int | None = None
     train_seconds: float | None = None
     train_cpu_seconds: float | None = None
     peak_memory: int | None = None
     history: Mapping[str, Sequence[float]] | None = None
+    details: Details | None = field(default=None, compare=False, repr=False)
     started_at: str = field(default_factory=now)
     finished_at: str = field(default_factory=now)
     versions: Mapping[str, str] = field(default_factory=versions)
     machine: Mapping[str, Any] = field(default_factory=machine)
 
     def row(self) -> dict[str, Any]:
-        """All fields as one flat dict; lists and dicts become JSON text.
+        """All fields but the details as one flat dict; lists and dicts become JSON text.
 
         Returns
         -------
         row : dict
         """
-        fields = asdict(self)
+        fields = asdict(replace(self, details=None))
+        del fields["details"]
         flat = fields.pop("job") | fields
         return {name: _scalar(value) for name, value in flat.items()}
 
@@ -160,12 +181,15 @@ def run_job(job: Job, algorithm: Algorithm) -> Result:
     """
     started = now()
     try:
-        X, y = _data(str(datasets.data_folder()), job.dataset)
+        X, labellings = _data(str(datasets.data_folder()), job.dataset)
+        learn = run_prequential if job.setting.startswith("prequential") else run_trial
         with threadpool_limits(1):  # jobs run in parallel, and their times are compared
-            measures = run_trial(algorithm, job.params, job.seed, _stream(job, algorithm, X, y))
+            measures = learn(algorithm, job.params, job.seed, _stream(job, algorithm, X, labellings))
         return Result(job, "ok", **measures, started_at=started)
     except MissingDataSet as error:
         return Result(job, "missing", str(error), started_at=started)
+    except ImportError as error:
+        return Result(job, "uninstalled", str(error), started_at=started)
     except MemoryError as error:
         return Result(job, "memory", f"Out of memory: {error or 'an allocation failed'}.", started_at=started)
     except Exception as error:
@@ -184,17 +208,20 @@ def use_folder(folder: str) -> None:
 
 
 @lru_cache(maxsize=2)
-def _data(folder: str, name: str) -> Arrays:
-    return datasets.load(name)
+def _data(folder: str, name: str) -> tuple[np.ndarray, list[np.ndarray]]:
+    return datasets.load_with_labellings(name)
 
 
-def _stream(job: Job, algorithm: Algorithm, X: np.ndarray, y: np.ndarray) -> Stream:
-    name, _, shuffle = job.setting.partition(":")
+def _stream(job: Job, algorithm: Algorithm, X: np.ndarray, labellings: Sequence[np.ndarray]) -> Stream:
+    setting, _, shuffle = job.setting.partition(":")
+    y, order_of = labellings[0], FURTHER_SETTINGS.get(setting, setting)
+    if setting == "scaled":
+        X = rescaled(X, job.seed)
     if algorithm.in_stored_order:
-        return Stream(X, y)
-    if name == "stationary":
+        return Stream(X, y, labellings=labellings)
+    if order_of == "stationary":
         order = stationary(X, y, job.seed)
-        return Stream(X[order], y[order])
+        return Stream(X[order], y[order], None, order, labellings)
     steps = class_incremental(X, y, job.seed, within_seed=int(shuffle or 0))
     order = np.concatenate(steps)
-    return Stream(X[order], y[order], np.cumsum([len(step) for step in steps]).tolist())
+    return Stream(X[order], y[order], np.cumsum([len(step) for step in steps]).tolist(), order, labellings)

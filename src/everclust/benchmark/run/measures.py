@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
 
+from ..data.entry import NOISE
+
 FIRST_STEP_SCORE = 1.0  # with one class there is nothing to separate: set, not measured
 
 
@@ -42,7 +44,15 @@ def ami(y: Any, labels: Any) -> float:
     return _score(adjusted_mutual_info_score, y, labels)
 
 
+def without_noise(y: Any, labels: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Classes and clusters of the samples that belong to a class."""
+    y, labels = np.asarray(y), np.asarray(labels)
+    is_noise = y == NOISE if y.dtype.kind == "i" else np.zeros(len(y), dtype=bool)
+    return (y[~is_noise], labels[~is_noise]) if is_noise.any() else (y, labels)
+
+
 def _score(measure: Any, y: Any, labels: Any) -> float:
+    y, labels = without_noise(y, labels)
     with warnings.catch_warnings():  # nearly as many clusters as samples is a legitimate result here
         warnings.filterwarnings("ignore", message="The number of unique classes", category=UserWarning)
         return float(measure(y, labels))

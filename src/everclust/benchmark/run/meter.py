@@ -44,6 +44,10 @@ class MemoryMeter:
             _RESET.write_text("5")
         self._start = resident("VmRSS") or _highest()
 
+    def increase(self) -> int:
+        """Increase at this moment, in bytes; 0 where the system does not tell."""
+        return max(0, (resident("VmRSS") or 0) - self._start)
+
     def peak(self) -> int:
         """Largest increase so far, in bytes."""
         return max(0, (resident("VmHWM") or _highest()) - self._start)

@@ -13,7 +13,7 @@ from ..data import datasets
 from ..data.catalogue import CATALOGUE
 from ..defaults import PAPER_SEEDS
 from .jobs import Job
-from .registry import ALGORITHMS, GROUPS, Algorithm, algorithm_called
+from .registry import ALGORITHMS, GROUPS, Algorithm, algorithm_called, n_classes
 from .settings import SETTINGS, setting_called
 
 UNKNOWN_SAMPLES = 1000
@@ -34,7 +34,7 @@ def plan(
     """All jobs for the given names, sorted by data set.
 
     Ablation variants run in the nonstationary setting only; algorithms that are not incremental run in the
-    stationary setting only.
+    stationary setting and its scaled form only.
 
     Parameters
     ----------
@@ -42,7 +42,8 @@ def plan(
         Names, "all" (the paper's comparison without ablation variants), "ablation", "extensions",
         "references" or "streams".
     data : sequence of str
-        Names of available, valid data sets, or "all" for the whole catalogue, available or not.
+        Names of available, valid data sets or of batteries, or "all" for the whole catalogue, available or
+        not.
     settings : sequence of str
         Names, aliases, or "both".
     seeds : int, default=30
@@ -83,11 +84,15 @@ def plan(
 
 
 def _takes_part(algorithm: Algorithm, setting: str) -> bool:
-    return algorithm.incremental if setting == "nonstationary" else algorithm.kind != "ablation"
+    if setting == "nonstationary":
+        return algorithm.incremental
+    return algorithm.kind != "ablation" and (algorithm.incremental or not setting.startswith("prequential"))
 
 
 def _other_orders(algorithm: Algorithm, dataset: str, setting: str, shuffles: int) -> list[str]:
-    if setting != "nonstationary" or algorithm.kind == "ablation" or _n_classes(dataset) != 2:
+    if not shuffles or setting != "nonstationary" or algorithm.kind == "ablation":
+        return []
+    if _n_classes(dataset) != 2:
         return []
     return [f"{setting}:{within_seed}" for within_seed in range(1, shuffles + 1)]
 
@@ -95,7 +100,7 @@ def _other_orders(algorithm: Algorithm, dataset: str, setting: str, shuffles: in
 def _n_classes(dataset: str) -> int:
     if dataset in CATALOGUE:
         return CATALOGUE[dataset].n_classes
-    return len(set(datasets.load(dataset)[1].tolist()))
+    return n_classes(datasets.load(dataset)[1])
 
 
 def algorithms_named(names: Iterable[str]) -> list[Algorithm]:
@@ -119,7 +124,7 @@ def algorithms_named(names: Iterable[str]) -> list[Algorithm]:
     installed = [algorithm for algorithm in members if algorithm.is_installed]
     for algorithm in left_out(names):
         if algorithm.name in names or not installed:
-            require(algorithm.needs, extra="bench", purpose=algorithm.title)
+            require(algorithm.needs, extra=algorithm.extra, purpose=algorithm.title)
     return installed
 
 
@@ -147,7 +152,7 @@ def _members(names: Iterable[str]) -> list[Algorithm]:
 
 
 def datasets_named(names: Iterable[str]) -> list[str]:
-    """Names of data sets without duplicates; "all" stands for the catalogue.
+    """Names of data sets without duplicates; "all" stands for the catalogue, a battery for all its sets.
 
     Parameters
     ----------
@@ -166,9 +171,11 @@ def datasets_named(names: Iterable[str]) -> list[str]:
     for name in names:
         if name == "all":
             found |= dict.fromkeys(CATALOGUE)
-        else:
-            datasets.load(name)
-            found[name] = None
+            continue
+        members = [] if datasets.is_at_hand(name) else datasets.battery(name)
+        for member in members or [name]:
+            datasets.load(member)
+            found[member] = None
     return list(found)
 
 

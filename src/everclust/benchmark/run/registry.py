@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from ..data.entry import NOISE
+
 Range = tuple[int, int] | tuple[float, float] | tuple[float, float, str]
 Given = Callable[[np.ndarray, np.ndarray], dict[str, Any]]
 
@@ -42,7 +44,12 @@ def nothing_given(X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
 
 def number_of_classes(parameter: str, X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
     """The number of classes as a parameter; with the first argument bound, a value of `Algorithm.given`."""
-    return {parameter: len(np.unique(y))}
+    return {parameter: n_classes(y)}
+
+
+def n_classes(y: np.ndarray) -> int:
+    """Number of classes; noise is none."""
+    return len(np.unique(y[y != NOISE]))
 
 
 @dataclass(frozen=True)
@@ -78,6 +85,8 @@ class Algorithm:
         What `given` tells the algorithm about the data, in words, such as "number of classes".
     needs : str, default=""
         Module of an optional package, without which the algorithm is left out.
+    extra : str, default="bench"
+        The extra of everclust that installs this package.
     in_stored_order : bool, default=False
         Do not shuffle the rows in the stationary setting. The paper does so for an algorithm that is
         deterministic but depends on the order of the rows.
@@ -104,6 +113,7 @@ class Algorithm:
     given: Given = nothing_given
     told: str = ""
     needs: str = ""
+    extra: str = "bench"
     in_stored_order: bool = False
     warms_up: bool = True
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from itertools import islice
+from typing import Any
 
-from joblib import Parallel, delayed
-from joblib.parallel import get_active_backend
+from joblib import Parallel, delayed, effective_n_jobs
+from joblib.parallel import BACKENDS, DEFAULT_BACKEND, get_active_backend
 
 from ..data.datasets import data_folder
-from .isolation import Limits, follow_parent, run_isolated
+from .isolation import Limits, follow_parent, run_isolated, stop
 from .jobs import Job, Result, run_job, use_folder
 from .registry import Algorithm, algorithm_called
 from .store import Store
@@ -51,8 +52,8 @@ def run(
 ) -> RunSummary:
     """Run all jobs that are not in the store, and store each result as soon as it is finished.
 
-    Stored jobs are not run again, so an interrupted run resumes where it stopped. The jobs run in joblib:
-    inside ``joblib.parallel_config(backend="dask")`` they run on Dask.
+    Stored jobs are not run again, so an interrupted run resumes where it stopped. Inside
+    ``joblib.parallel_config(backend="dask")`` the jobs run on Dask.
 
     Parameters
     ----------
@@ -88,6 +89,7 @@ def run(
     """
     started = time.perf_counter()
     wanted = list(dict.fromkeys(jobs))
+    store.ask(wanted)
     todo = remaining(wanted, store, retry=retry)
     statuses: Counter[str] = Counter()
     for result in results(todo, n_jobs=n_jobs, limits=Limits(limit_seconds, limit_memory)):
@@ -95,6 +97,7 @@ def run(
         statuses[result.status] += 1
         if progress is not None:
             progress(result)
+    stop()
     return RunSummary(len(wanted) - len(todo), dict(statuses), time.perf_counter() - started)
 
 
@@ -145,10 +148,7 @@ def results(jobs: list[Job], *, n_jobs: int = 1, limits: Limits | None = None) -
                 slow.add(_kind(result.job))
             yield result
 
-    try:
-        yield from finished(_in_parallel(worth_trying(), n_jobs, None if limits == Limits() else limits))
-    except BrokenProcessPool:  # a job crashed its worker: isolate the remaining jobs
-        yield from finished(_in_parallel(worth_trying(), n_jobs, limits))
+    yield from finished(_in_parallel(worth_trying(), n_jobs, limits))
     for job in left:
         yield Result(job, "timeout", f"Not started: another run was not finished after {limits.seconds:g} s.")
 
@@ -157,13 +157,40 @@ def _kind(job: Job) -> tuple[str, ...]:
     return job.algorithm, job.dataset, job.setting, job.params_json
 
 
-def _in_parallel(
-    jobs: Iterable[tuple[Job, Algorithm]], n_jobs: int, limits: Limits | None
-) -> Iterator[Result]:
+def _in_parallel(jobs: Iterator[tuple[Job, Algorithm]], n_jobs: int, limits: Limits) -> Iterator[Result]:
     """Take the next job from the iterator only when a worker is free."""
+    backend, _ = get_active_backend()
+    if type(backend) is not BACKENDS[DEFAULT_BACKEND]:  # such as Dask
+        return _in_joblib(jobs, n_jobs, limits, backend)
+    n_workers = effective_n_jobs(n_jobs)
+    if n_workers == 1 and limits == Limits():
+        return (run_job(job, algorithm) for job, algorithm in jobs)
+    return _in_workers(jobs, n_workers, limits)
+
+
+def _in_workers(jobs: Iterator[tuple[Job, Algorithm]], n_workers: int, limits: Limits) -> Iterator[Result]:
+    """Run the jobs in processes of this machine, each behind a thread that waits for it."""
+    threads = ThreadPoolExecutor(n_workers)
+    running: set[Future[Result]] = set()
+    try:
+        while True:
+            for job, algorithm in islice(jobs, n_workers - len(running)):
+                running.add(threads.submit(run_isolated, job, algorithm, limits))
+            if not running:
+                return
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            yield from (future.result() for future in done)
+    finally:
+        if running:  # interrupted
+            stop()
+        threads.shutdown(cancel_futures=True)
+
+
+def _in_joblib(
+    jobs: Iterator[tuple[Job, Algorithm]], n_jobs: int, limits: Limits, backend: Any
+) -> Iterator[Result]:
     folder = str(data_folder())
     calls = (delayed(_work)(job, algorithm, limits, folder) for job, algorithm in jobs)
-    backend, _ = get_active_backend()
     if getattr(backend, "supports_return_generator", False):
         # Not in batches: a killed run would lose a whole batch.
         parallel = Parallel(n_jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs")
@@ -175,8 +202,8 @@ def _in_parallel(
         yield from parallel(some)
 
 
-def _work(job: Job, algorithm: Algorithm, limits: Limits | None, folder: str) -> Result:
-    """Run one job in a worker. Workers outlive a run, so each call passes the data folder."""
+def _work(job: Job, algorithm: Algorithm, limits: Limits, folder: str) -> Result:
+    """Run one job in a worker of joblib. Workers outlive a run, so each call passes the data folder."""
     follow_parent()
     use_folder(folder)
-    return run_job(job, algorithm) if limits is None else run_isolated(job, algorithm, limits)
+    return run_job(job, algorithm) if limits == Limits() else run_isolated(job, algorithm, limits)

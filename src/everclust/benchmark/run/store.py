@@ -7,17 +7,24 @@ at the same time.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
-from .jobs import Job, Key, Result
+import numpy as np
 
-FORMAT = 1
+from . import details
+from .details import KEY
+from .jobs import Job, Key, Result
+from .partitions import FURTHER
+from .provenance import now
+from .registry import algorithm_called
+
+FORMAT = 2
 MAGIC = b"SQLite format 3\0"
 PATIENCE = 60.0  # seconds to wait while another process writes
-KEY = ("algorithm", "dataset", "setting", "seed", "params_json")
+NO_SCORES = dict.fromkeys(FURTHER)
 TYPES = {
     **dict.fromkeys(KEY, "TEXT NOT NULL"),
     "seed": "INTEGER NOT NULL",
@@ -31,13 +38,27 @@ TYPES = {
     "peak_memory": "INTEGER",
     "history": "TEXT",
     **dict.fromkeys(("started_at", "finished_at", "versions", "machine"), "TEXT NOT NULL"),
+    "parameters": "TEXT",
+    **dict.fromkeys(("node_ari", "node_ami"), "REAL"),
 }
+ADDED = {"parameters", "node_ari", "node_ami"}  # columns that older stores do not have
+ASKED = ("algorithm", "dataset", "setting", "seed")
 _COLUMNS = ", ".join(f"{name} {kind}" for name, kind in TYPES.items())
 _CREATE = f"CREATE TABLE IF NOT EXISTS results ({_COLUMNS}, PRIMARY KEY ({', '.join(KEY)}))"
 _REPLACE = ", ".join(f"{name} = excluded.{name}" for name in TYPES if name not in KEY)
 _ADD = (  # an "ok" result is never replaced, any other is
     f"INSERT INTO results ({', '.join(TYPES)}) VALUES ({', '.join(f':{name}' for name in TYPES)}) "
     f"ON CONFLICT DO UPDATE SET {_REPLACE} WHERE results.status != 'ok'"
+)
+_CREATE_ASKED = (
+    f"CREATE TABLE IF NOT EXISTS asked ({', '.join(f'{name} {TYPES[name]}' for name in ASKED)}, "
+    "params_json TEXT, title TEXT NOT NULL, kind TEXT NOT NULL, told TEXT NOT NULL, asked_at TEXT NOT NULL, "
+    f"PRIMARY KEY ({', '.join(ASKED)}))"
+)
+_ASK = (
+    "INSERT INTO asked VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
+    "params_json = excluded.params_json, title = excluded.title, kind = excluded.kind, told = excluded.told, "
+    "asked_at = excluded.asked_at"
 )
 
 
@@ -105,10 +126,49 @@ class Store:
         self._connection.execute("PRAGMA synchronous = FULL")
         with self._connection:
             self._connection.execute(_CREATE)
+            details.create(self._connection)
+            self._connection.execute(_CREATE_ASKED)
+            self._add_columns()
             self._connection.execute(f"PRAGMA user_version = {FORMAT}")
+
+    def _add_columns(self) -> None:
+        """Bring an older store up to date, or refuse another data base."""
         found = {row["name"] for row in self._connection.execute("PRAGMA table_info(results)")}
-        if found != set(TYPES):
+        if not found <= set(TYPES) or not set(TYPES) - found <= ADDED:
             raise sqlite3.DatabaseError("the table has other columns")
+        for name in sorted(set(TYPES) - found):
+            self._connection.execute(f"ALTER TABLE results ADD COLUMN {name} {TYPES[name]}")
+
+    def ask(self, jobs: Iterable[Job], *, are_tuned: bool = True) -> None:
+        """Remember that jobs were asked for, so that a report can say which of them are missing.
+
+        Parameters
+        ----------
+        jobs : iterable of Job
+            Of algorithms that are registered.
+        are_tuned : bool, default=True
+            False if a search may change the parameters before the jobs are run.
+        """
+        rows = []
+        for job in jobs:
+            algorithm = algorithm_called(job.algorithm)
+            params = job.params_json if are_tuned else None
+            known = algorithm.title, algorithm.kind, algorithm.is_told
+            rows.append((*job.key[:-1], params, *known, now()))
+        with self._explained(), self._connection:
+            self._connection.executemany(_ASK, rows)
+
+    def asked(self) -> list[dict[str, Any]]:
+        """All jobs that were asked for, in the order in which they were first.
+
+        Returns
+        -------
+        rows : list of dict
+            With algorithm, dataset, setting and seed; params_json, None if no search has found them yet;
+            title and kind of the algorithm, and what it is told; asked_at.
+        """
+        with self._explained():
+            return [dict(row) for row in self._connection.execute("SELECT * FROM asked ORDER BY rowid")]
 
     def add(self, result: Result) -> None:
         """Write a result. An "ok" result of the same job stays; any other is replaced.
@@ -119,9 +179,11 @@ class Store:
         """
         with self._explained(), self._connection:
             self._connection.execute(_ADD, result.row())
+            if result.status == "ok" and result.details is not None:
+                details.add(self._connection, result.job.key, result.details)
 
     def done(self, *, retry: bool = False) -> set[Key]:
-        """Keys of the finished jobs: all but those whose data set was missing.
+        """Keys of the finished jobs: all but those whose data set or package was missing.
 
         Parameters
         ----------
@@ -133,7 +195,7 @@ class Store:
         keys : set of tuple
             (algorithm, dataset, setting, seed, params_json), see `Job.key`.
         """
-        wanted = "status = 'ok'" if retry else "status != 'missing'"
+        wanted = "status = 'ok'" if retry else "status NOT IN ('missing', 'uninstalled')"
         with self._explained():
             rows = self._connection.execute(f"SELECT {', '.join(KEY)} FROM results WHERE {wanted}")
             return {Job(*row).key for row in rows}
@@ -144,10 +206,28 @@ class Store:
         Returns
         -------
         rows : list of dict
-            Keyed by column. step_ari, step_ami, history, versions and machine are JSON text.
+            Keyed by column. step_ari, step_ami, history, versions and machine are JSON text. The further
+            scores are None for runs of an everclust that did not compute them; the key "labellings" holds
+            the scores against each labelling, if there are several.
         """
         with self._explained():
-            return [dict(row) for row in self._connection.execute("SELECT * FROM results ORDER BY rowid")]
+            scores = details.scores_by_key(self._connection)
+            rows = [dict(row) for row in self._connection.execute("SELECT * FROM results ORDER BY rowid")]
+        return [row | NO_SCORES | scores.get(tuple(row[name] for name in KEY), {}) for row in rows]
+
+    def labels(self) -> Iterator[tuple[Key, np.ndarray]]:
+        """Label vectors of all runs that have one.
+
+        Yields
+        ------
+        key : tuple
+            See `Job.key`.
+        labels : ndarray of shape (n_samples,)
+            Cluster of each sample, in the order of the data set's file.
+        """
+        with self._explained():
+            for key, labels in details.labels_by_key(self._connection):
+                yield Job(*key).key, labels
 
     def close(self) -> None:
         """Close the file."""

@@ -7,9 +7,11 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import clone
 
 from ...estimators.incremental import IncrementalClusterer
 from ...history import History
+from .details import Details, smallest, whole
 from .measures import (
     FIRST_STEP_SCORE,
     ami,
@@ -19,6 +21,7 @@ from .measures import (
     backward_transfer_printed,
 )
 from .meter import MemoryMeter, Stopwatch
+from .partitions import further_scores, labelling_scores
 from .registry import Algorithm
 
 MOMENTS = 200  # largest number of records in a history
@@ -34,6 +37,10 @@ class Stream(NamedTuple):
     X: np.ndarray
     y: np.ndarray
     ends: Sequence[int] | None = None
+    order: np.ndarray | None = None
+    """Rows of the file in the order of learning; None for the order of the file."""
+    labellings: Sequence[np.ndarray] = ()
+    """All reference labellings in the order of the file, if there are several."""
 
 
 def run_trial(algorithm: Algorithm, params: dict[str, Any], seed: int, stream: Stream) -> dict[str, Any]:
@@ -53,26 +60,57 @@ def run_trial(algorithm: Algorithm, params: dict[str, Any], seed: int, stream: S
     measures : dict
         Fields of `everclust.benchmark.run.jobs.Result`.
     """
-    _warm_up(algorithm)
+    warm_up(algorithm)
     memory, stopwatch = MemoryMeter(), Stopwatch()
     estimator = algorithm.make(algorithm.given(stream.X, stream.y) | params, seed)
-    is_recorded = isinstance(estimator, IncrementalClusterer) and algorithm.kind in ("compared", "ablation")
-    history = History(every=-(-len(stream.X) // MOMENTS)) if is_recorded else None
-    labels = _labels_after_each_step(estimator, stream, stopwatch, history)
+    labels = _labels_after_each_step(estimator, stream, stopwatch)
     peak = memory.peak()
     nodes, clusters = algorithm.count(estimator)
     return {
         **(_scores(stream.y, labels[-1]) if stream.ends is None else _step_scores(stream.y, labels)),
+        **_node_scores(estimator, stream),
         "nodes": nodes,
         "clusters": clusters,
         "train_seconds": stopwatch.seconds,
         "train_cpu_seconds": stopwatch.cpu_seconds,
         "peak_memory": peak,
-        "history": None if history is None else {name: getattr(history, name).tolist() for name in COLUMNS},
+        "history": _history(clone(estimator), stream) if _is_recorded(estimator, algorithm) else None,
+        "details": _details(stream, labels[-1]),
     }
 
 
-def _warm_up(algorithm: Algorithm) -> None:
+def _details(stream: Stream, labels: np.ndarray) -> Details:
+    stored = in_file_order(stream, np.asarray(labels))
+    scores: dict[str, Any] = dict(further_scores(stream.y, labels))
+    if len(stream.labellings) > 1:
+        by_labelling = labelling_scores(stream.labellings, stored)
+        scores["labellings"] = by_labelling
+        scores |= {f"best_{name}": max(values) for name, values in by_labelling.items()}
+    return Details(scores, stored)
+
+
+def in_file_order(stream: Stream, labels: np.ndarray) -> np.ndarray:
+    """Labels of the samples in the order of the file.
+
+    Parameters
+    ----------
+    stream : Stream
+    labels : ndarray of shape (n_samples,)
+        In the order of learning.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_samples,)
+        As small integers.
+    """
+    known = whole(labels)
+    stored = known.copy()
+    if stream.order is not None:
+        stored[stream.order] = known
+    return smallest(stored)
+
+
+def warm_up(algorithm: Algorithm) -> None:
     """Compile or load compiled code before the time measurement."""
     if algorithm.warms_up and algorithm.name not in _warm:
         _warm.add(algorithm.name)
@@ -81,43 +119,46 @@ def _warm_up(algorithm: Algorithm) -> None:
             algorithm.make({}, 0).fit(rows).predict(np.zeros((2, 2)))
 
 
-def _labels_after_each_step(
-    estimator: Any, stream: Stream, stopwatch: Stopwatch, history: History | None
-) -> list[np.ndarray]:
+def _labels_after_each_step(estimator: Any, stream: Stream, stopwatch: Stopwatch) -> list[np.ndarray]:
     """Clusters of all rows so far, after each step."""
+    if stream.ends is None:
+        with stopwatch.running():  # some estimators label the rows in `fit`, so all do within the time
+            return [_fit_labels(estimator.fit(stream.X), stream.X)]
     labels, start = [], 0
-    for end in stream.ends or [len(stream.X)]:
-        rows = stream.X[start:end]
-        if history is not None:
-            _learn_with_history(estimator, rows, stopwatch, history)
-        else:
-            with stopwatch.running():
-                (estimator.fit if stream.ends is None else estimator.partial_fit)(rows)
-        was_fitted = stream.ends is None and history is None
-        labels.append(_answer(estimator, stream.X[:end], was_fitted))
+    for end in stream.ends:
+        with stopwatch.running():
+            estimator.partial_fit(stream.X[start:end])
+        labels.append(estimator.predict(stream.X[:end]))
         start = end
     return labels
 
 
-def _learn_with_history(
-    model: IncrementalClusterer, rows: np.ndarray, stopwatch: Stopwatch, history: History
-) -> None:
-    """Learn in pieces, which does not change the model; recording is not part of the measured time."""
-    start, n_before = 0, getattr(model, "n_samples_seen_", 0)
-    while start < len(rows):
-        end = start + history.every - (n_before + start) % history.every
-        with stopwatch.running():
-            model.partial_fit(rows[start:end])
-        if end <= len(rows):
+def _fit_labels(estimator: Any, X: np.ndarray) -> np.ndarray:
+    """Labels of `fit` if there are any, else predictions."""
+    return estimator.labels_ if hasattr(estimator, "labels_") else estimator.predict(X)
+
+
+def _is_recorded(estimator: Any, algorithm: Algorithm) -> bool:
+    return isinstance(estimator, IncrementalClusterer) and algorithm.kind in ("compared", "ablation")
+
+
+def _history(model: IncrementalClusterer, stream: Stream) -> dict[str, list[Any]]:
+    """Learn the stream again in pieces, which does not change the model, and record its course."""
+    history = History(every=-(-len(stream.X) // MOMENTS))
+    for start in range(0, len(stream.X), history.every):
+        rows = stream.X[start : start + history.every]
+        model.partial_fit(rows)
+        if len(rows) == history.every:
             history.record(model)
-        start = end
+    return {name: getattr(history, name).tolist() for name in COLUMNS}
 
 
-def _answer(estimator: Any, X: np.ndarray, was_fitted: bool) -> np.ndarray:
-    """Labels of `fit` if there are any, else predictions of the current model."""
-    if was_fitted and hasattr(estimator, "labels_"):
-        return estimator.labels_
-    return estimator.predict(X)
+def _node_scores(estimator: Any, stream: Stream) -> dict[str, float]:
+    """Scores of the nodes as clusters, for estimators that tell the node of a row."""
+    if not hasattr(estimator, "predict_nodes"):
+        return {}
+    nodes = estimator.predict_nodes(stream.X)
+    return {f"node_{name}": score for name, score in _scores(stream.y, nodes).items()}
 
 
 def _scores(y: np.ndarray, labels: np.ndarray) -> dict[str, float]:

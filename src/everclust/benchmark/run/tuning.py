@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,19 +17,23 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from ...optional import require
-from ..data.datasets import data_folder
+from ..data.datasets import is_at_hand
 from ..defaults import LIMIT_SECONDS, TRIALS
-from .baselines import paper_parameters
+from .baselines import as_authors_ran, fitted_parameters, printed_parameters
 from .isolation import Limits
 from .jobs import Job, Result, as_json
 from .registry import Range, algorithm_called
 from .runner import results
+from .settings import FURTHER_SETTINGS
 from .store import Store
 
 START_TRIALS = 4  # random trials before the sampler uses a model
 RUNS = range(10)
 SEED = 0
 SPENT = "seconds"  # name of the attribute with a trial's duration
+SEARCHED, PRINTED, FITTED = "searched", "printed", "fitted"  # where parameters come from
+
+Place = tuple[str, str, str]  # algorithm, data set, setting
 
 
 class Tuning(NamedTuple):
@@ -65,6 +69,7 @@ def search(
     trials: int = TRIALS,
     limit_seconds: float = LIMIT_SECONDS,
     n_jobs: int = 1,
+    fixed: Mapping[str, Any] | None = None,
 ) -> Tuning:
     """Search for the parameters with the best mean ARI over ten runs.
 
@@ -80,13 +85,16 @@ def search(
         Wall-clock time for all trials, including those before an interruption.
     n_jobs : int, default=1
         Number of parallel runs.
+    fixed : mapping, optional
+        Parameters that are not searched.
 
     Returns
     -------
     tuning : Tuning
     """
     optuna = _optuna()
-    study = _study(optuna, f"{algorithm}/{dataset}/{setting}", journal)
+    fixed = dict(fixed or {})
+    study = _study(optuna, "/".join([algorithm, dataset, setting, *map(str, fixed)]), journal)
     while (n_finished := len(_finished(study))) < trials:
         left = limit_seconds - _spent(study)
         if left <= 0:
@@ -94,10 +102,10 @@ def search(
         # A new sampler with its own seed for each trial makes an interrupted search reproducible.
         study.sampler = _sampler(optuna, SEED + n_finished)
         trial = study.ask()
-        params = _suggest(trial, algorithm_called(algorithm).space)
+        params = _suggest(trial, algorithm_called(algorithm).space) | fixed
         jobs = [Job(algorithm, dataset, setting, seed, as_json(params)) for seed in RUNS]
         _evaluate(study, trial, jobs, left, n_jobs)
-    return _best(study, trials)
+    return _best(study, trials, fixed)
 
 
 def _optuna() -> Any:
@@ -166,14 +174,14 @@ def _spent(study: Any) -> float:
     return sum(trial.user_attrs.get(SPENT, 0.0) for trial in study.get_trials(deepcopy=False))
 
 
-def _best(study: Any, trials: int) -> Tuning:
+def _best(study: Any, trials: int, fixed: dict[str, Any]) -> Tuning:
     """The best trial, ties to the first, if all trials have finished."""
     finished = _finished(study)
     complete = [trial for trial in finished if trial.state.name == "COMPLETE"]
     if len(finished) < trials or not complete:
         return Tuning(None, None, len(finished))
     best = max(complete, key=lambda trial: trial.value)
-    return Tuning(best.params, best.value, len(finished))
+    return Tuning(best.params | fixed, best.value, len(finished))
 
 
 def tuned(
@@ -183,12 +191,14 @@ def tuned(
     trials: int = TRIALS,
     limit_seconds: float = LIMIT_SECONDS,
     n_jobs: int = 1,
-    as_in_paper: bool = False,
+    take: str = SEARCHED,
+    progress: Callable[[str], None] | None = None,
 ) -> list[Job]:
-    """Search for the best parameters of each algorithm, data set and setting, and return the jobs with them.
+    """Find the parameters of each algorithm, data set and setting, and return the jobs with them.
 
     If a search does not finish in time, the job is left out and stored as a timeout. Jobs of algorithms
-    without a search space, and of missing data sets, stay unchanged.
+    without a search space, and of missing data sets, stay unchanged. The store remembers all jobs as asked
+    for, and each search as soon as it is finished.
 
     Parameters
     ----------
@@ -196,32 +206,71 @@ def tuned(
     store : Store
     trials, limit_seconds, n_jobs
         As in `search`.
-    as_in_paper : bool, default=False
-        Use the paper's parameters where they are known, and search for the others.
+    take : {"searched", "printed", "fitted"}, default="searched"
+        "printed": the parameters that the paper prints, and the rules of the authors' programs. "fitted": the
+        parameters that we fitted to the paper's numbers of nodes and clusters, else the printed ones. Where
+        there are none, and with "searched", parameters are searched.
+    progress : callable, optional
+        Called with a sentence when a search ends.
 
     Returns
     -------
     jobs : list of Job
     """
-    found: dict[tuple[str, str, str], Tuning] = {}
-    ready = []
-    for job in jobs:
-        place = job.algorithm, job.dataset, job.setting
-        if as_in_paper and (params := paper_parameters(job.algorithm, job.setting, job.dataset)) is not None:
-            ready.append(replace(job, params_json=as_json(params)))
-            continue
-        if not algorithm_called(job.algorithm).space or not (data_folder() / f"{job.dataset}.npz").exists():
-            ready.append(job)
-            continue
-        if place not in found:
-            journal = journal_beside(store.path)
-            found[place] = search(*place, journal, trials=trials, limit_seconds=limit_seconds, n_jobs=n_jobs)
-        params = found[place].params
-        if params is None:
-            store.add(Result(job, "timeout", _not_available(found[place], trials, limit_seconds)))
-        else:
-            ready.append(replace(job, params_json=as_json(params)))
+    jobs = list(jobs)
+    store.ask(jobs, are_tuned=False)
+    ready: list[Job] = []
+    for place, members in _by_place(jobs).items():
+        kind, params = _known(place, take)
+        if params is None and _is_searched(place):
+            kind, tuning = SEARCHED, _search_for(place, store, take, trials, limit_seconds, n_jobs)
+            params = tuning.params
+            if progress is not None:
+                progress(_search_in_words(place, tuning, trials))
+            if params is None:
+                for job in members:
+                    store.add(Result(job, "timeout", _not_available(tuning, trials, limit_seconds)))
+                continue
+        if params is not None:
+            members = [replace(job, params_json=as_json(params), parameters=kind) for job in members]
+        store.ask(members)
+        ready += members
     return ready
+
+
+def _by_place(jobs: Iterable[Job]) -> dict[Place, list[Job]]:
+    places: dict[Place, list[Job]] = {}
+    for job in jobs:
+        setting = FURTHER_SETTINGS.get(job.setting, job.setting)
+        places.setdefault((job.algorithm, job.dataset, setting), []).append(job)
+    return places
+
+
+def _known(place: Place, take: str) -> tuple[str, dict[str, Any] | None]:
+    """Parameters that need no search, and where they come from."""
+    algorithm, dataset, setting = place
+    setting = setting.partition(":")[0]  # another shuffle within the classes has the same parameters
+    if take == FITTED and (params := fitted_parameters(algorithm, setting, dataset)) is not None:
+        return FITTED, params
+    return PRINTED, printed_parameters(algorithm, setting, dataset) if take != SEARCHED else None
+
+
+def _is_searched(place: Place) -> bool:
+    algorithm, dataset, _ = place
+    return bool(algorithm_called(algorithm).space) and is_at_hand(dataset)
+
+
+def _search_for(
+    place: Place, store: Store, take: str, trials: int, limit_seconds: float, n_jobs: int
+) -> Tuning:
+    fixed = as_authors_ran(place[0]) if take != SEARCHED else {}
+    options: dict[str, Any] = {"trials": trials, "limit_seconds": limit_seconds, "n_jobs": n_jobs}
+    return search(*place, journal_beside(store.path), **options, fixed=fixed)
+
+
+def _search_in_words(place: Place, tuning: Tuning, trials: int) -> str:
+    found = f"mean ARI {tuning.score:.3f}" if tuning.score is not None else "no parameters"
+    return f"searched {', '.join(place)}: {tuning.n_finished} of {trials} trials, {found}"
 
 
 def _not_available(tuning: Tuning, trials: int, limit_seconds: float) -> str:
