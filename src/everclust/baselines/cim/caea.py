@@ -64,6 +64,8 @@ class CAEA(NodesMixin, ClusterMixin, BaseEstimator):
 
     Notes
     -----
+    The authors' absolute constants make results depend on the scale of the data below about 1e-5.
+
     Parameters other than `cycle` take effect when learning begins. The scores that the IDAT paper
     (arXiv:2511.17983) reports for CAEA are those of the nearest nodes, not of the clusters: see
     `predict_nodes`.

@@ -24,8 +24,10 @@ class GNG(GraphMixin, ClusterMixin, BaseEstimator):
     Edges that are not confirmed age and are removed. Every `lambda_` samples, GNG inserts a node where the
     accumulated error is largest. Each connected component is a cluster.
 
-    Features are used as they are: scale them first if their units are not comparable. The defaults are
-    Fritzke's own and need thousands of samples to be useful.
+    Features are used as they are: scale them first if their units are not comparable. **The defaults are
+    Fritzke's own, which learn one topology: on the IDAT paper's data sets they leave a single cluster, even
+    after 20,000 samples.** To separate clusters, let edges age faster (`a_max` of 1 to 10) and insert nodes
+    more often (`lambda_` below 50), or tune them: `everclust.baselines.parameters` has values.
 
     Parameters
     ----------
