@@ -31,10 +31,11 @@ def live(
     checkpoint_options: options.CheckpointOptions,
     results: options.Results,
     page_options: options.PageOptions,
+    log_format: options.LogFormat = None,
     json: options.Json = False,
 ) -> None:
     """Learn a stream and show the model on a page in the browser, which can pause and step."""
-    screen = Screen(json, results.use_stdout)
+    screen = Screen(json, results.use_stdout, log_format)
     with exit_on_error(screen), only_writer(model):
         from ..stream.resume import resume
         from . import setup
@@ -78,10 +79,12 @@ def _announce(page: LivePage, screen: Screen, open_page: bool) -> None:
 
 def _learn(job: Run, control: Control, screen: Screen, stay: bool) -> None:
     from ..stream.run import run
+    from .log import begin_log
     from .progress import result_of
 
     with stoppable() as stopped:
         job.should_stop = lambda: bool(stopped())
+        begin_log(job, screen.log)
         summary = run(job)
         control.end()
         screen.result(*result_of(job, summary))

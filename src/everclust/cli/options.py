@@ -40,6 +40,10 @@ Metrics = Annotated[
     str | None,
     _running("--metrics", metavar="HOST:PORT", help="Serve metrics for Prometheus, such as 127.0.0.1:9464."),
 ]
+LogFormat = Annotated[
+    str | None,
+    _running("--log-format", help="Log what happens, line by line on standard error: text or json."),
+]
 Id = Annotated[str | None, _data("--id", help="Column with row ids, copied to the output.")]
 Follow = Annotated[bool, _running("--follow", "-f", help="Wait for more rows at the end of the file.")]
 Limit = Annotated[int | None, _running("--limit", min=1, help="Stop after this many rows.")]

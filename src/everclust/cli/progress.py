@@ -23,7 +23,7 @@ PAUSE = 0.1  # seconds between two updates of the line
 @contextmanager
 def progress(screen: Screen) -> Iterator[Callable[[Run, Block], None]]:
     """Show a progress line if standard error is a terminal; yields the function that updates it."""
-    if screen.as_json or not screen.err.is_terminal:
+    if screen.as_json or screen.log is not None or not screen.err.is_terminal:
         yield lambda job, block: None
         return
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn

@@ -30,6 +30,7 @@ from ..stream.sources import open_source
 from ..stream.urls import without_password
 from ..text import counted
 from .console import Screen, exit_if_stopped, stoppable
+from .log import begin_log
 from .options import (
     BadRowOptions,
     CheckpointOptions,
@@ -275,6 +276,7 @@ def run_and_print(
         job.columns.warn = screen.warn
         job.should_stop = lambda: bool(stopped())
         job.on_block = after_block
+        begin_log(job, screen.log)
         summary = run(job)
     if job.learns and not stopped():
         refuse_empty(job, summary)

@@ -28,10 +28,11 @@ def fit(
     jobs: options.Jobs = None,
     results: options.Results,
     metrics: options.Metrics = None,
+    log_format: options.LogFormat = None,
     json: options.Json = False,
 ) -> None:
     """Learn a new model from a stream."""
-    screen = Screen(json, results.use_stdout)
+    screen = Screen(json, results.use_stdout, log_format)
     with exit_on_error(screen), only_writer(model):
         from ..stream.metrics import served
         from ..stream.resume import resume
@@ -83,10 +84,11 @@ def update(
     jobs: options.Jobs = None,
     results: options.Results,
     metrics: options.Metrics = None,
+    log_format: options.LogFormat = None,
     json: options.Json = False,
 ) -> None:
     """Continue learning with a model; columns are matched by name."""
-    screen = Screen(json, results.use_stdout)
+    screen = Screen(json, results.use_stdout, log_format)
     with exit_on_error(screen), only_writer(model):
         from ..stream.metrics import served
         from ..stream.resume import resume
@@ -125,10 +127,11 @@ def watch(
     range_options: options.RangeOptions,
     checkpoint_options: options.CheckpointOptions,
     metrics: options.Metrics = None,
+    log_format: options.LogFormat = None,
     json: options.Json = False,
 ) -> None:
     """Learn a stream and print events of clusters as they happen."""
-    screen = Screen(json, stdout_taken=True)
+    screen = Screen(json, True, log_format)
     with exit_on_error(screen), only_writer(model):
         from ..stream.metrics import served
         from ..stream.resume import resume
@@ -167,10 +170,11 @@ def predict(
     bad_row_options: options.BadRowOptions,
     range_options: options.RangeOptions,
     checkpoint_options: options.CheckpointOptions,
+    log_format: options.LogFormat = None,
     json: options.Json = False,
 ) -> None:
     """Print the cluster of each row. The model does not change."""
-    screen = Screen(json, out == "-")
+    screen = Screen(json, out == "-", log_format)
     with exit_on_error(screen):
         from ..stream.resume import resume
         from ..stream.sinks.rows import open_sink
@@ -194,10 +198,11 @@ def score(
     column_options: options.ColumnOptions,
     bad_row_options: options.BadRowOptions,
     range_options: options.RangeOptions,
+    log_format: options.LogFormat = None,
     json: options.Json = False,
 ) -> None:
     """Measure how similar a stream is to what a model knows and, with --label, how its clusters agree."""
-    screen = Screen(json)
+    screen = Screen(json, log_format=log_format)
     with exit_on_error(screen):
         from .scoring import ScoreAccumulator
         from .setup import job_of, load_model, run_and_print

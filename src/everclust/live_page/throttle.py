@@ -103,6 +103,7 @@ class ThrottledSource:
         self._source, self._throttle = source, throttle
         self.named, self.endless = source.named, source.endless
         self.wants_checkpoint = source.wants_checkpoint
+        self.outage = getattr(source, "outage", None)
 
     def batches(self, position: Position = None) -> Iterator[Batch]:
         """All rows after a position, in batches as large as the throttle allows."""

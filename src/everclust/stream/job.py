@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from ..estimators.incremental import IncrementalClusterer
 from .bad_rows import BadRows
@@ -17,6 +17,13 @@ from .defaults import BLOCK, EVERY
 from .sinks.events import EventSink
 from .sinks.rows import RowSink
 from .timing import Timing
+
+
+class Tell(Protocol):
+    """Called with what happened to a run: a word, a sentence and figures."""
+
+    def __call__(self, event: str, sentence: str, level: str = ..., **fields: Any) -> None:
+        """Tell it."""
 
 
 class Summary(NamedTuple):
@@ -69,6 +76,8 @@ class Run:
         Called with the run and each block, after the block was learnt.
     should_stop : callable
         Called after every block, and several times a second while nothing arrives.
+    tell : callable, optional
+        Called with every checkpoint and every report of skipped rows, for a log.
     """
 
     model: IncrementalClusterer
@@ -90,6 +99,7 @@ class Run:
     idle: float | None = None
     on_block: Callable[[Run, Block], None] | None = None
     should_stop: Callable[[], bool] = lambda: False
+    tell: Tell | None = None
 
     position: Position = None
     rows: int = 0

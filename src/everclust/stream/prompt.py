@@ -23,6 +23,7 @@ class PromptSource:
         self._source, self._seconds = source, seconds
         self.named, self.endless = source.named, source.endless
         self.wants_checkpoint = source.wants_checkpoint
+        self.outage = getattr(source, "outage", None)
 
     def batches(self, position: Position = None) -> Iterator[Batch]:
         """All rows after a position, and an empty batch when some have waited long enough."""

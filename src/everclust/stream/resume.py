@@ -18,8 +18,22 @@ def save_and_acknowledge(job: Run) -> None:
         with job.timing.spent("writing"):
             _write(job)
         job.timing.saved_at = time.time()
+        _tell(job)
     with suppress(UnreachableError):  # the next checkpoint tries again; `batches` raises if it lasts
         job.source.acknowledge(job.position)
+
+
+def _tell(job: Run) -> None:
+    kept = job.model_path if job.checkpoints is None else job.checkpoints.folder
+    if job.tell is not None and kept is not None:
+        what = "model" if job.checkpoints is None else "checkpoint"
+        job.tell(
+            "checkpoint",
+            f"The {what} after row {job.rows:,} is saved in {kept}.",
+            rows=job.rows,
+            skipped=job.skipped,
+            samples=job.n_seen,
+        )
 
 
 def _write(job: Run) -> None:

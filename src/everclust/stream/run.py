@@ -104,9 +104,17 @@ def _process_rows(job: Run, block: Block) -> None:
     job.rows += block.n_rows
     job.skipped += block.n_rows - len(block.X)
     job.position = block.position
-    job.bad_rows.report(job.columns.warn)
+    _report_skips(job)
     if job.on_block is not None:
         job.on_block(job, block)
+
+
+def _report_skips(job: Run, *, at_end: bool = False) -> None:
+    warn = job.columns.warn
+    if job.tell is not None:
+        figures = {"rows": job.rows, "skipped": job.skipped, "reasons": dict(job.bad_rows.reasons)}
+        warn = partial(job.tell, "skipped", level="warning", **figures)
+    job.bad_rows.report(warn, at_end=at_end)
 
 
 def _name_features(job: Run) -> None:
@@ -142,7 +150,7 @@ def _write_events(job: Run, since: int) -> None:
 
 
 def _finish(job: Run) -> None:
-    job.bad_rows.report(job.columns.warn, at_end=True)
+    _report_skips(job, at_end=True)
     save_and_acknowledge(job)
     for sink in reversed(sinks_of(job).values()):  # predictions before webhooks, which may not answer
         sink.finish()

@@ -38,6 +38,7 @@ class JetStream:
             logging.NullHandler()
         )  # its warnings would go to standard error
         self.trouble: Exception | None = None
+        self.outage = Outage(self.url)
         try:
             self.client = wait_for_server(self._connect, warn)
         except BaseException:
@@ -88,9 +89,8 @@ class JetStream:
         """Messages after a sequence number, without end."""
         from nats.errors import Error
 
-        yield from with_reconnect(
-            self._read_from, position, Outage(self.url), (Error, OSError, UnreachableError)
-        )
+        errors = Error, OSError, UnreachableError
+        yield from with_reconnect(self._read_from, position, self.outage, errors)
 
     def _read_from(self, position: Position) -> Iterator[Batch]:
         """Messages until one is missing or the connection breaks."""
