@@ -126,6 +126,10 @@ class ThrottledSource:
         """Share of the source that lies before a position."""
         return self._source.fraction(position)
 
+    def lag(self) -> dict[str, int]:
+        """How much of the source was not read yet."""
+        return self._source.lag()
+
     def close(self) -> None:
         """Close files and connections."""
         self._source.close()
