@@ -89,6 +89,10 @@ class ColumnOptions:
     label: Annotated[
         str | None, _data("--label", help="Column with the true class; not used for learning.")
     ] = None
+    time: Annotated[
+        str | None,
+        _data("--time", help="Column with the time of a row: ISO 8601, or seconds or ms since 1970."),
+    ] = None
     format: Annotated[str | None, _data("--format", help="csv, tsv, jsonl, parquet, arrow, npy or npz.")] = (
         None
     )

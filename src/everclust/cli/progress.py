@@ -97,7 +97,8 @@ class EventPrinter:
     def write(self, events: Sequence[dict[str, Any]]) -> None:
         """Print events."""
         for event in events:
-            typer.echo(f"sample {event['sample']:,}: {event['text']}")
+            when = f" ({event['time']})" if "time" in event else ""
+            typer.echo(f"sample {event['sample']:,}{when}: {event['text']}")
 
     def mark(self) -> None:
         """Standard output has no position."""

@@ -77,6 +77,7 @@ def columns_for(model: IncrementalClusterer, column_options: ColumnOptions, id: 
         exclude=split_names(column_options.exclude),
         label=column_options.label,
         id=id,
+        time=column_options.time,
         expected=None if names is None else [str(name) for name in names],
         width=getattr(model, "n_features_in_", None),
     )

@@ -12,6 +12,7 @@ from ..model.rows import LARGEST
 from ..text import counted
 from .batch import StreamError, import_pyarrow
 from .reject import REASON, TEXT, Reject, marked_rejects
+from .times import times_of
 
 if TYPE_CHECKING:
     import pyarrow
@@ -26,6 +27,7 @@ class Rows(NamedTuple):
     kept: np.ndarray  # indices of the complete rows within the table
     ids: list[Any] | None
     labels: list[Any] | None
+    times: np.ndarray | None  # seconds since 1970
     rejects: dict[int, Reject]  # the other rows, by their index within the table
 
 
@@ -38,8 +40,8 @@ class Columns:
         Columns to learn, in this order; by default all others than those below.
     exclude : sequence of str
         Columns to leave out.
-    label, id : str, optional
-        Columns with the true class and with row ids; they are never learnt.
+    label, id, time : str, optional
+        Columns with the true class, with row ids and with times; they are never learnt.
     expected : sequence of str, optional
         Columns that the model has learnt; they are found by name, in the model's order.
     width : int, optional
@@ -53,12 +55,13 @@ class Columns:
         exclude: Sequence[str] = (),
         label: str | None = None,
         id: str | None = None,  # the name of the option
+        time: str | None = None,
         expected: Sequence[str] | None = None,
         width: int | None = None,
     ) -> None:
         self.chosen = list(features) if features else None
         self.exclude = set(exclude)
-        self.label, self.id = label, id
+        self.label, self.id, self.time = label, id, time
         self.expected = None if expected is None else list(expected)
         self.width = width
         self.features: list[str] | None = None
@@ -69,7 +72,7 @@ class Columns:
     @property
     def carried(self) -> list[str]:
         """Columns that are passed through as text, never learnt."""
-        return [name for name in (self.id, self.label) if name is not None]
+        return list(dict.fromkeys(name for name in (self.id, self.label, self.time) if name is not None))
 
     def mentions(self, names: Sequence[str]) -> bool:
         """Whether one of these names was chosen by the user or learnt by the model."""
@@ -150,7 +153,8 @@ class Columns:
             if not is_number(types[name]):
                 raise StreamError(
                     f"Column {name!r} holds {types[name]}, but distances need numbers; leave it "
-                    f"out with --exclude {name}, name it with --label or --id, or encode it as numbers first."
+                    f"out with --exclude {name}, name it with --label, --id or --time, or encode it as numbers "
+                    "first."
                 )
 
     def take(self, table: pyarrow.Table, named: bool = True) -> Rows:
@@ -162,14 +166,37 @@ class Columns:
                 np.empty(0, np.int64),
                 None if self.id is None else [],
                 None if self.label is None else [],
+                None if self.time is None else np.empty(0),
                 rejects,
             )
         features = self.choose(table.schema, named)
         X = _matrix(table, features)
         kept, rejects = self._complete(X, rejects)
+        times = self._times(table)
+        if times is not None:
+            kept, rejects = self._with_time(table, times, kept, rejects)
         if len(kept) < len(X):
             X, table = X[kept], table.take(kept)
-        return Rows(X, kept, _values(table, self.id), _values(table, self.label), rejects)
+        times = None if times is None else times[kept]
+        return Rows(X, kept, _values(table, self.id), _values(table, self.label), times, rejects)
+
+    def _times(self, table: pyarrow.Table) -> np.ndarray | None:
+        if self.time is None:
+            return None
+        present = self.time in table.column_names
+        return times_of(table.column(self.time)) if present else np.full(table.num_rows, np.nan)
+
+    def _with_time(
+        self, table: pyarrow.Table, times: np.ndarray, kept: np.ndarray, rejects: dict[int, Reject]
+    ) -> tuple[np.ndarray, dict[int, Reject]]:
+        """The rows that have a time; the others are rejected, too."""
+        reason = f"no time in column {self.time!r}"
+        for row in kept[np.isnan(times[kept])].tolist():
+            present = self.time in table.column_names
+            value = table.column(self.time)[row].as_py() if present else None
+            is_missing = value is None or value == ""
+            rejects[row] = Reject(reason, "" if is_missing else str(value), is_missing)
+        return kept[~np.isnan(times[kept])], rejects
 
     def _complete(self, X: np.ndarray, marked: dict[int, Reject]) -> tuple[np.ndarray, dict[int, Reject]]:
         """Indices of rows that can be learnt, and the others with their reasons."""

@@ -98,6 +98,7 @@ def _settings(job: Run) -> dict[str, Any]:
         "exclude": sorted(columns.exclude),
         "label": columns.label,
         "id": columns.id,
+        "time": columns.time,
         "missing": job.bad_rows.missing,
     }
 

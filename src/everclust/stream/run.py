@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..model.parallel import round_length
+from ..model.times import SampleTimes
 from .blocks import Block, blocks, one_ahead
 from .job import Run, Summary, close, sinks_of
 from .resume import save_and_acknowledge
@@ -92,6 +93,7 @@ def _process_rows(job: Run, block: Block) -> None:
     novel = _novelty(job, block) if job.answers is not None and job.novel and len(block.X) else None
     if job.learns and len(block.X):
         _name_features(job)
+        _take_times(job, block)
         with job.timing.spent("learning"):
             job.model._learn_rows(block.X)
     if job.answers is not None and len(block.X):
@@ -107,6 +109,14 @@ def _process_rows(job: Run, block: Block) -> None:
     _report_skips(job)
     if job.on_block is not None:
         job.on_block(job, block)
+
+
+def _take_times(job: Run, block: Block) -> None:
+    """Keep the times of rows that are about to be learnt, so that events and reports can tell them."""
+    if block.times is not None:
+        if job.model._times is None:
+            job.model._times = SampleTimes()
+        job.model._times.add(job.n_seen, block.times)
 
 
 def _report_skips(job: Run, *, at_end: bool = False) -> None:
@@ -143,7 +153,8 @@ def _answers(job: Run, block: Block, novel: list[bool] | None) -> Iterator[tuple
 
 def _write_events(job: Run, since: int) -> None:
     if job.event_sinks and job.n_seen > since:
-        events = numbered(job.model.events(since=since))
+        times = job.model._times if job.columns.time is not None else None
+        events = numbered(job.model.events(since=since), times)
         with job.timing.spent("writing"):
             for sink in job.event_sinks:
                 sink.write(events)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ...model.events import Event
+from ...model.times import SampleTimes
 from ..batch import StreamError
 from .json_lines import JsonLinesFile
 from .webhook import Webhook
@@ -60,12 +61,17 @@ def open_event_sink(
     return JsonLinesFile(url)
 
 
-def numbered(events: Sequence[Event]) -> list[dict[str, Any]]:
-    """Events as dicts for JSON; `number` counts those of one sample, so both identify an event."""
+def numbered(events: Sequence[Event], times: SampleTimes | None = None) -> list[dict[str, Any]]:
+    """Events as dicts for JSON; `number` counts those of one sample, so both identify an event.
+
+    With times of samples, `time` is when the sample of the event happened.
+    """
     found: list[dict[str, Any]] = []
     for event in events:
         same = bool(found) and found[-1]["sample"] == event.sample
         found.append({**event.to_dict(), "number": found[-1]["number"] + 1 if same else 0})
+        if times is not None:
+            found[-1]["time"] = times.text(event.sample)
     return found
 
 
