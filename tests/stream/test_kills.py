@@ -113,3 +113,17 @@ def test_a_file_on_two_threads(data, tmp_path):
         sizes={"BASE_ROWS": 200, "FEWEST_ROWS": 100, "MOST_ROWS": 300},
     )
     assert sum(told["kills"].values()) >= 6
+
+
+def test_one_model_for_each_key(data, tmp_path):
+    """Models that leave the memory are written before they count, and all count at the same moment."""
+    words = ["fit", str(data / "points.csv"), "--id", "name", "--key", "kind", "--keys-in-memory", "2"]
+    results = ["RUN.set", "RUN.p.csv", "RUN.e.jsonl"]
+    told = killed(
+        tmp_path,
+        [*words, "-m", "RUN.set", "-p", "RUN.p.csv", "-e", "RUN.e.jsonl", "--every", "500", "--block", "250"],
+        results,
+        kills=20,
+        seed=4,
+    )
+    assert sum(told["kills"].values()) >= 20

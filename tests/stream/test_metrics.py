@@ -308,4 +308,4 @@ def test_dashboard_and_alerts_name_metrics_that_exist(names):
 def test_the_page_lists_all_metrics(names):
     page = (REPOSITORY / "docs/monitoring.md").read_text()
     ours = {name for name in names if name.startswith("everclust_")}
-    assert ours | {"everclust_run_info"} == names_in(page)
+    assert ours | {"everclust_run_info", "everclust_models"} == names_in(page)

@@ -64,10 +64,11 @@ def begin_log(job: Run, log: Log | None) -> None:
         model=None if job.model_path is None else str(job.model_path),
         samples=job.n_seen,
     )
-    if job.rows and job.checkpoints is not None:
+    kept = job.keyed if job.keyed is not None else job.checkpoints
+    if job.rows and kept is not None:
         log(
             "resume",
-            f"The run goes on after row {job.rows:,}, from its checkpoint in {job.checkpoints.folder}.",
+            f"The run goes on after row {job.rows:,}, from its checkpoint in {kept.folder}.",
             rows=job.rows,
             skipped=job.skipped,
             samples=job.n_seen,

@@ -26,6 +26,9 @@ SourceUrl = Annotated[
 ]
 OptionalSource = Annotated[str | None, Argument(metavar="[SOURCE]", help="Samples to draw behind the nodes.")]
 ModelFile = Annotated[Path, Option("--model", "-m", metavar="FILE", help="File of the model.")]
+ModelPath = Annotated[
+    Path, Option("--model", "-m", metavar="FILE", help="File of the model or, with --key, folder of models.")
+]
 ModelArgument = Annotated[Path, Argument(metavar="MODEL", help="File of the model.")]
 OptionalModel = Annotated[
     Path | None,
@@ -75,6 +78,20 @@ class ModelOptions:
     ] = None
     max_nodes: Annotated[
         int | None, Option("--max-nodes", min=1, help="Maximum number of nodes; no limit by default.")
+    ] = None
+
+
+@dataclass
+class KeyOptions:
+    """One model for each value of a column."""
+
+    key: Annotated[
+        str | None,
+        _data("--key", help="Column with keys: one model for each, in the folder that --model names."),
+    ] = None
+    keys_in_memory: Annotated[
+        int | None,
+        _running("--keys-in-memory", min=1, help="Models in memory with --key, 1000 by default."),
     ] = None
 
 

@@ -61,15 +61,22 @@ def load_model(path: Path) -> IncrementalClusterer:
     """Load a model that must exist."""
     if not path.exists():
         raise StreamError(f"There is no model {path}; make one with everclust fit, or check the path.")
+    if path.is_dir():
+        raise StreamError(
+            f"{path} is a folder; if it holds models by key, name the column of the keys with --key, or open "
+            "it with everclust.ModelSet."
+        )
     return load(path)
 
 
 def load_model_if_exists(path: Path | None) -> IncrementalClusterer | None:
     """Load a model if its file exists."""
-    return load(path) if path is not None and path.exists() else None
+    return load_model(path) if path is not None and path.exists() else None
 
 
-def columns_for(model: IncrementalClusterer, column_options: ColumnOptions, id: str | None = None) -> Columns:
+def columns_for(
+    model: IncrementalClusterer, column_options: ColumnOptions, id: str | None = None, key: str | None = None
+) -> Columns:
     """The columns to read; a model that has learnt some gets the same ones again."""
     names = getattr(model, "feature_names_in_", None)
     return Columns(
@@ -78,6 +85,7 @@ def columns_for(model: IncrementalClusterer, column_options: ColumnOptions, id: 
         label=column_options.label,
         id=id,
         time=column_options.time,
+        key=key,
         expected=None if names is None else [str(name) for name in names],
         width=getattr(model, "n_features_in_", None),
     )
@@ -106,12 +114,13 @@ def job_of(
     range_options: RangeOptions,
     bad_row_options: BadRowOptions,
     id: str | None = None,
+    key: str | None = None,
     *,
     warn: Callable[[str], None],
 ) -> Run:
     """A run of a model over a source."""
     bad_rows = bad_rows_for(bad_row_options)
-    columns = columns_for(model, column_options, id)
+    columns = columns_for(model, column_options, id, key)
     source = open_source(
         url,
         columns,
@@ -187,7 +196,9 @@ def use_jobs(job: Run, jobs: int | None) -> None:
 def heads_of(job: Run) -> list[str]:
     """Names of the columns of the predictions."""
     more = [name for name, is_there in (("similarity", job.similarity), ("novel", job.novel)) if is_there]
-    return ["row" if job.columns.id is None else job.columns.id, "cluster", *more]
+    names = ["row" if job.columns.id is None else job.columns.id]
+    names += [] if job.columns.key in (None, *names) else [str(job.columns.key)]
+    return [*names, "cluster", *more]
 
 
 @contextmanager

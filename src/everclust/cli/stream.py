@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 @expand_groups
 def fit(
     source: options.SourceUrl,
-    model: options.ModelFile,
+    model: options.ModelPath,
     *,
     force: options.Force = False,
     model_options: options.ModelOptions,
     id: options.Id = None,
+    key_options: options.KeyOptions,
     column_options: options.ColumnOptions,
     bad_row_options: options.BadRowOptions,
     range_options: options.RangeOptions,
@@ -34,6 +35,27 @@ def fit(
     """Learn a new model from a stream."""
     screen = Screen(json, results.use_stdout, log_format)
     with exit_on_error(screen), only_writer(model):
+        if key_options.key is not None:
+            from .keyed import KeyedRequest, run_keyed
+
+            asked = KeyedRequest(
+                "fit",
+                source,
+                model,
+                key_options,
+                column_options,
+                range_options,
+                bad_row_options,
+                checkpoint_options,
+                model_options=model_options,
+                results=results,
+                id=id,
+                jobs=jobs,
+                force=force,
+                metrics=metrics,
+            )
+            run_keyed(asked, screen)
+            return
         from ..stream.metrics import served
         from ..stream.resume import resume
         from .dominance import Dominance
@@ -74,9 +96,10 @@ def fit(
 @expand_groups
 def update(
     source: options.SourceUrl,
-    model: options.ModelFile,
+    model: options.ModelPath,
     *,
     id: options.Id = None,
+    key_options: options.KeyOptions,
     column_options: options.ColumnOptions,
     bad_row_options: options.BadRowOptions,
     range_options: options.RangeOptions,
@@ -90,6 +113,25 @@ def update(
     """Continue learning with a model; columns are matched by name."""
     screen = Screen(json, results.use_stdout, log_format)
     with exit_on_error(screen), only_writer(model):
+        if key_options.key is not None:
+            from .keyed import KeyedRequest, run_keyed
+
+            asked = KeyedRequest(
+                "update",
+                source,
+                model,
+                key_options,
+                column_options,
+                range_options,
+                bad_row_options,
+                checkpoint_options,
+                results=results,
+                id=id,
+                jobs=jobs,
+                metrics=metrics,
+            )
+            run_keyed(asked, screen)
+            return
         from ..stream.metrics import served
         from ..stream.resume import resume
         from .setup import (
@@ -122,6 +164,7 @@ def watch(
     *,
     model: options.OptionalModel = None,
     model_options: options.ModelOptions,
+    key_options: options.KeyOptions,
     column_options: options.ColumnOptions,
     bad_row_options: options.BadRowOptions,
     range_options: options.RangeOptions,
@@ -133,11 +176,30 @@ def watch(
     """Learn a stream and print events of clusters as they happen."""
     screen = Screen(json, True, log_format)
     with exit_on_error(screen), only_writer(model):
+        from ..stream.sinks.events import open_event_sink
+        from .progress import EventPrinter
+
+        if key_options.key is not None:
+            from .keyed import KeyedRequest, run_keyed
+
+            asked = KeyedRequest(
+                "watch",
+                source,
+                model,
+                key_options,
+                column_options,
+                range_options,
+                bad_row_options,
+                checkpoint_options,
+                model_options=model_options,
+                event_sinks=(open_event_sink("-") if json else EventPrinter(),),
+                metrics=metrics,
+            )
+            run_keyed(asked, screen)
+            return
         from ..stream.metrics import served
         from ..stream.resume import resume
-        from ..stream.sinks.events import open_event_sink
         from . import setup
-        from .progress import EventPrinter
 
         known = setup.load_model_if_exists(model)
         job = setup.job_of(

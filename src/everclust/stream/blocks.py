@@ -23,6 +23,7 @@ class Block(NamedTuple):
     ids: list[Any] | None
     labels: list[Any] | None
     times: np.ndarray | None  # seconds since 1970
+    keys: list[str] | None
     rejects: dict[int, Reject]  # the other rows, by their index within the block
     n_rows: int
     position_after: Callable[[int], Position]
@@ -45,6 +46,7 @@ class Block(NamedTuple):
             None if self.ids is None else self.ids[low:high],
             None if self.labels is None else self.labels[low:high],
             None if self.times is None else self.times[low:high],
+            None if self.keys is None else self.keys[low:high],
             {row - start: why for row, why in self.rejects.items() if start <= row < stop},
             stop - start,
             lambda n_rows: self.position_after(start + n_rows),
@@ -106,6 +108,7 @@ def _joined(parts: list[Block]) -> Block:
         _chained([part.ids for part in parts]),
         _chained([part.labels for part in parts]),
         None if last.times is None else np.concatenate([part.times for part in parts]),
+        _chained([part.keys for part in parts]),
         {
             row + int(start): why
             for part, start in zip(parts, starts, strict=True)

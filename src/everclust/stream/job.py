@@ -14,6 +14,7 @@ from .blocks import Block
 from .checkpoint import Checkpoints
 from .columns import Columns
 from .defaults import BLOCK, EVERY
+from .keyed import KeyedModels
 from .sinks.events import EventSink
 from .sinks.rows import RowSink
 from .timing import Timing
@@ -76,6 +77,8 @@ class Run:
         Called with the run and each block, after the block was learnt.
     should_stop : callable
         Called after every block, and several times a second while nothing arrives.
+    keyed : KeyedModels, optional
+        One model for each key; `model` then has the parameters and the columns of all of them.
     tell : callable, optional
         Called with every checkpoint and every report of skipped rows, for a log.
     """
@@ -99,6 +102,7 @@ class Run:
     idle: float | None = None
     on_block: Callable[[Run, Block], None] | None = None
     should_stop: Callable[[], bool] = lambda: False
+    keyed: KeyedModels | None = None
     tell: Tell | None = None
 
     position: Position = None
@@ -109,7 +113,9 @@ class Run:
 
     @property
     def n_seen(self) -> int:
-        """Number of samples that the model has learnt."""
+        """Number of samples that the model has learnt, or all models together."""
+        if self.keyed is not None:
+            return self.keyed.n_seen
         return int(getattr(self.model, "n_samples_seen_", 0))
 
 
@@ -130,3 +136,5 @@ def close(job: Run) -> None:
         sink.abort()
     if job.checkpoints is not None:
         job.checkpoints.close()
+    if job.keyed is not None:
+        job.keyed.models.close()

@@ -109,7 +109,8 @@ COUNTS = {
 
 
 def _counts(job: Run) -> dict[str, int]:
-    founded = job.model._scalar("n_born") if job.n_seen else 0
+    founded = job.model._scalar("n_born") if job.n_seen and job.keyed is None else 0
+    founded = founded if job.keyed is None else job.keyed.n_founded
     return {
         "rows_read": job.rows,
         "rows_learnt": job.n_seen,
@@ -126,11 +127,15 @@ def _by_reason(now: Counter[str], before: Counter[str]) -> dict[str, float]:
 
 
 def _fitted(read: Callable[[Run], float]) -> Callable[[Run], float | None]:
-    return lambda job: read(job) if job.n_seen else None
+    return lambda job: read(job) if job.n_seen and job.keyed is None else None
 
 
 GAUGES: dict[str, tuple[str, Callable[[Run], float | None]]] = {
     "samples": ("Samples that the model has learnt in all its life.", lambda job: job.n_seen),
+    "models": (
+        "Models, one for each key.",
+        lambda job: None if job.keyed is None else len(job.keyed.models),
+    ),
     "nodes": ("Nodes of the model.", _fitted(lambda job: job.model.n_nodes_)),
     "clusters": ("Clusters of the model.", _fitted(lambda job: job.model.n_clusters_)),
     "vigilance": ("Vigilance threshold of the model.", _fitted(lambda job: job.model.vigilance_)),

@@ -61,7 +61,7 @@ def _process_stream(job: Run) -> str:
         if ended is not None:
             return ended
         # An endless source is acknowledged without checkpoints, too, or it would hold all rows for ever.
-        keeps = job.checkpoints is not None or job.source.endless
+        keeps = job.checkpoints is not None or job.keyed is not None or job.source.endless
         if (keeps and clock.is_due()) or job.source.wants_checkpoint:
             save_and_acknowledge(job)
             clock.reset()
@@ -89,19 +89,18 @@ def _process_block(job: Run, block: Block) -> None:
 
 
 def _process_rows(job: Run, block: Block) -> None:
-    before = job.n_seen
+    before, events = job.n_seen, None
     novel = _novelty(job, block) if job.answers is not None and job.novel and len(block.X) else None
     if job.learns and len(block.X):
         _name_features(job)
-        _take_times(job, block)
         with job.timing.spent("learning"):
-            job.model._learn_rows(block.X)
+            events = _learn(job, block)
     if job.answers is not None and len(block.X):
         with job.timing.spent("predicting"):
             answers = _answers(job, block, novel)
         with job.timing.spent("writing"):
             job.answers.write(answers)
-    _write_events(job, before)
+    _write_events(job, _events(job, before) if events is None else events)
     job.bad_rows.take(block, job.rows)
     job.rows += block.n_rows
     job.skipped += block.n_rows - len(block.X)
@@ -109,6 +108,15 @@ def _process_rows(job: Run, block: Block) -> None:
     _report_skips(job)
     if job.on_block is not None:
         job.on_block(job, block)
+
+
+def _learn(job: Run, block: Block) -> list[dict[str, Any]] | None:
+    """Learn rows; models of many keys return their events at once."""
+    if job.keyed is not None:
+        return job.keyed.learn(block, wants_events=bool(job.event_sinks))
+    _take_times(job, block)
+    job.model._learn_rows(block.X)
+    return None
 
 
 def _take_times(job: Run, block: Block) -> None:
@@ -136,6 +144,8 @@ def _name_features(job: Run) -> None:
 
 def _novelty(job: Run, block: Block) -> list[bool]:
     """Whether rows are new to the model; to one that has learnt nothing, all are."""
+    if job.keyed is not None:
+        return job.keyed.novel(block)
     if not job.model.__sklearn_is_fitted__():
         return [True] * len(block.X)
     return job.model._novel_rows(block.X).tolist()
@@ -143,7 +153,11 @@ def _novelty(job: Run, block: Block) -> list[bool]:
 
 def _answers(job: Run, block: Block, novel: list[bool] | None) -> Iterator[tuple[Any, ...]]:
     names = block.ids if block.ids is not None else (job.rows + 1 + block.kept).tolist()
-    columns = [names, job.model._predict_rows(block.X).tolist()]
+    if job.keyed is not None:
+        keys = [] if job.columns.id == job.columns.key else [block.keys]
+        columns = [names, *keys, job.keyed.predict(block)]
+    else:
+        columns = [names, job.model._predict_rows(block.X).tolist()]
     if job.similarity:
         columns.append(job.model._score_rows(block.X).tolist())
     if novel is not None:
@@ -151,10 +165,15 @@ def _answers(job: Run, block: Block, novel: list[bool] | None) -> Iterator[tuple
     return zip(*columns, strict=True)
 
 
-def _write_events(job: Run, since: int) -> None:
-    if job.event_sinks and job.n_seen > since:
-        times = job.model._times if job.columns.time is not None else None
-        events = numbered(job.model.events(since=since), times)
+def _events(job: Run, since: int) -> list[dict[str, Any]]:
+    if not job.event_sinks or job.n_seen == since:
+        return []
+    times = job.model._times if job.columns.time is not None else None
+    return numbered(job.model.events(since=since), times)
+
+
+def _write_events(job: Run, events: list[dict[str, Any]]) -> None:
+    if events:
         with job.timing.spent("writing"):
             for sink in job.event_sinks:
                 sink.write(events)

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from ...model.events import Event
 from ...model.times import SampleTimes
 from ..batch import StreamError
+from .event_queue import place_of
 from .json_lines import JsonLinesFile
 from .webhook import Webhook
 
@@ -91,7 +92,7 @@ def length_until(path: str, n_seen: int) -> tuple[int, int]:
 
 def _sample_of(line: bytes) -> int | None:
     try:
-        sample = json.loads(line)["sample"] if line.endswith(b"\n") else None
+        sample = place_of({"number": 0, **json.loads(line)})[0] if line.endswith(b"\n") else None
     except (ValueError, TypeError, KeyError):
         return None
     return sample if isinstance(sample, int) else None

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..batch import UnreachableError
 from ..redis_connection import connect
+from .event_queue import place_of
 
 RETRIES = 7  # of adding an entry, over half a minute
 
@@ -28,11 +29,10 @@ class RedisEvents:
         import redis
 
         for event in events:
+            sample, number = place_of(event)
             fields = {name: json.dumps(value) for name, value in event.items() if name != "kind"}
             try:
-                self.client.xadd(
-                    self.stream, {"kind": event["kind"], **fields}, id=f"{event['sample']}-{event['number']}"
-                )
+                self.client.xadd(self.stream, {"kind": event["kind"], **fields}, id=f"{sample}-{number}")
             except redis.ResponseError as error:
                 if "equal or smaller" not in str(error):
                     raise UnreachableError(f"{self.name} refuses events: {error}.") from None

@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 
 from ...text import counted
 from ..batch import StreamError, UnreachableError
-from .event_queue import EventQueue
+from .event_queue import EventQueue, place_of
 
 TIMEOUT = 5.0  # seconds
 MAX_BATCH = 500  # events in a request: a body of some 100 kB
@@ -76,7 +76,7 @@ class Webhook:
         """Add events to the queue."""
         if events:
             self.queue.append(events)
-            self.last = [events[-1]["sample"], events[-1]["number"]]
+            self.last = list(place_of(events[-1]))
             self._awake.set()
 
     def mark(self) -> Any:
@@ -128,7 +128,8 @@ class Webhook:
             self._stopped.wait(FIRST_PAUSE)
 
     def _send(self, batch: list[dict[str, Any]]) -> bool:
-        key = f"{batch[0]['sample']}-{batch[0]['number']}-{len(batch)}"
+        sample, number = place_of(batch[0])
+        key = f"{sample}-{number}-{len(batch)}"
         heads = {**self.heads, "Idempotency-Key": key}
         request = urllib.request.Request(self.url, json.dumps(batch).encode(), heads)
         try:
