@@ -81,12 +81,15 @@ def _learn(job: Run, control: Control, screen: Screen, stay: bool) -> None:
     from ..stream.run import run
     from .log import begin_log
     from .progress import result_of
+    from .setup import refuse_empty
 
     with stoppable() as stopped:
         job.should_stop = lambda: bool(stopped())
         begin_log(job, screen.log)
         summary = run(job)
         control.end()
+        if not stopped():
+            refuse_empty(job, summary)
         screen.result(*result_of(job, summary))
         while stay and not stopped():
             time.sleep(0.1)

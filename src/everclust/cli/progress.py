@@ -81,9 +81,9 @@ def result_of(job: Run, summary: Summary) -> tuple[dict[str, Any], str]:
         return summary._asdict(), f"{read}; nothing was learnt."
     if job.keyed is not None:
         n_models = len(job.keyed.models)
-        known = {"samples": job.n_seen, "models": n_models}
+        known_models = {"samples": job.n_seen, "models": n_models}
         found = f"{counted(n_models, 'model')} in {job.keyed.folder}"
-        return {**summary._asdict(), **known}, f"{read}; {found}; {summary.seconds:.1f} s."
+        return {**summary._asdict(), **known_models}, f"{read}; {found}; {summary.seconds:.1f} s."
     now = job.model.snapshot()
     known = {
         "samples": now.n_samples_seen,

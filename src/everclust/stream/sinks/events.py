@@ -14,6 +14,7 @@ from ...model.times import SampleTimes
 from ..batch import StreamError
 from .event_queue import place_of
 from .json_lines import JsonLinesFile
+from .queued import QueuedEvents, mark_of
 from .webhook import Webhook
 
 
@@ -51,14 +52,17 @@ def open_event_sink(
 ) -> EventSink:
     """A file of JSON Lines, `-` for standard output, `redis://host:port/stream` or `https://…`.
 
-    A webhook keeps events in the file that `queue` names until they are sent, and warns of outages.
+    A Redis stream or a webhook gets them from a queue, in the file that `queue` names, and outages are
+    warned of.
     """
     if url.startswith(("redis://", "rediss://")):
         from .redis_events import RedisEvents
 
-        return RedisEvents(url, warn)
+        stream = RedisEvents(url)
+        return QueuedEvents(stream, stream.shown, queue(mark_of(url)), warn)
     if url.startswith(("http://", "https://")):
-        return Webhook(url, queue, warn)
+        hook, mark = Webhook(url), mark_of(url)  # two webhooks may have the same host
+        return QueuedEvents(hook, f"{hook.shown} {mark}", queue(mark), warn)
     return JsonLinesFile(url)
 
 
