@@ -67,12 +67,16 @@ def test_a_file(data, tmp_path):
             "RUN.p.csv",
             "-e",
             "RUN.e.jsonl",
+            "--alert-on",
+            "born,merged,novel>0.01,skipped>0.001",
+            "--alert-to",
+            "RUN.a.jsonl",
             "--every",
             "1000",
             "--block",
             "250",
         ),
-        ["RUN.m.everclust", "RUN.p.csv", "RUN.e.jsonl"],
+        ["RUN.m.everclust", "RUN.p.csv", "RUN.e.jsonl", "RUN.a.jsonl"],
         kills=10,
     )
     assert sum(told["kills"].values()) >= 10

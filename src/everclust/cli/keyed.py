@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import typer
@@ -18,6 +18,7 @@ from ..stream.resume import resume_keyed
 from ..stream.sinks.events import EventSink
 from .console import Screen
 from .options import (
+    AlertOptions,
     BadRowOptions,
     CheckpointOptions,
     ColumnOptions,
@@ -26,7 +27,7 @@ from .options import (
     RangeOptions,
     Results,
 )
-from .setup import add_results, checkpointed, job_of, keep_old_events, new_model, run_and_print
+from .setup import add_alerts, add_results, checkpointed, job_of, keep_old_events, new_model, run_and_print
 
 
 @dataclass
@@ -48,6 +49,7 @@ class KeyedRequest:
     jobs: int | None = None
     force: bool = False
     metrics: str | None = None
+    alerts: AlertOptions = field(default_factory=AlertOptions)
 
 
 def run_keyed(asked: KeyedRequest, screen: Screen) -> None:
@@ -105,6 +107,7 @@ def _job(asked: KeyedRequest, models: ModelSet, screen: Screen) -> Run:
     if asked.results is not None:
         add_results(job, asked.results, screen)
     job.event_sinks = [*job.event_sinks, *asked.event_sinks]
+    add_alerts(job, asked.alerts, asked.checkpoints, screen)
     return job
 
 

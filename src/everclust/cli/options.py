@@ -207,6 +207,20 @@ class Results:
 
 
 @dataclass
+class AlertOptions:
+    """What to alert on, and whom."""
+
+    alert_on: Annotated[
+        str | None,
+        _results("--alert-on", help="Alert on events and shares of rows: born,split,novel>0.2,skipped>0.05"),
+    ] = None
+    alert_to: Annotated[
+        list[str],
+        _results("--alert-to", help="Where alerts go: https://…, a .jsonl file, or 'exec:command'."),
+    ] = field(default_factory=list)
+
+
+@dataclass
 class PageOptions:
     """How to show a stream while it is learnt."""
 

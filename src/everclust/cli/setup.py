@@ -15,6 +15,7 @@ import typer
 from ..estimators.algorithms import ALGORITHMS, load
 from ..estimators.everclust import EverClust
 from ..estimators.incremental import IncrementalClusterer, n_threads
+from ..stream.alerts import Alerts, conditions_of, open_alert_sink
 from ..stream.bad_rows import BadRows
 from ..stream.batch import StreamError
 from ..stream.blocks import Block, blocks
@@ -23,7 +24,7 @@ from ..stream.columns import Columns
 from ..stream.job import Run, Summary, close
 from ..stream.prompt import PromptSource
 from ..stream.run import run
-from ..stream.sinks.events import length_until, open_event_sink
+from ..stream.sinks.events import length_until, open_event_sink, temporary_queue
 from ..stream.sinks.json_lines import JsonLinesFile
 from ..stream.sinks.rows import open_sink
 from ..stream.sources import open_source
@@ -32,6 +33,7 @@ from ..text import counted
 from .console import Screen, exit_if_stopped, stoppable
 from .log import begin_log
 from .options import (
+    AlertOptions,
     BadRowOptions,
     CheckpointOptions,
     ColumnOptions,
@@ -167,6 +169,26 @@ def add_results(job: Run, results: Results, screen: Screen) -> None:
         job.answers, job.block = open_sink(results.predictions, heads_of(job)), results.block
     more = {} if job.model_path is None else {"queue": partial(queue_beside, job.model_path)}
     job.event_sinks = [open_event_sink(url, warn=screen.warn, **more) for url in results.events]
+
+
+def add_alerts(
+    job: Run, alert_options: AlertOptions, checkpoint_options: CheckpointOptions, screen: Screen
+) -> None:
+    """Let a run alert; alerts wait beside the model or in the checkpoint folder until they are accepted."""
+    if not alert_options.alert_to and alert_options.alert_on is None:
+        return
+    if not alert_options.alert_to or alert_options.alert_on is None:
+        raise typer.BadParameter("--alert-on says when and --alert-to whom to alert; give both.")
+    conditions = conditions_of(alert_options.alert_on)
+    if job.model_path is not None:
+        queue = partial(queue_beside, job.model_path)
+    elif checkpoint_options.checkpoint is not None:
+        queue = partial(queue_beside, checkpoint_options.checkpoint / "alerts")
+    else:
+        queue = temporary_queue
+    sinks = [open_alert_sink(target, queue, screen.warn) for target in alert_options.alert_to]
+    job.alerts = alerts = Alerts(conditions, sinks)
+    job.event_sinks = [*job.event_sinks, alerts]
 
 
 def queue_beside(model: Path, mark: str) -> Path:

@@ -28,6 +28,7 @@ def fit(
     checkpoint_options: options.CheckpointOptions,
     jobs: options.Jobs = None,
     results: options.Results,
+    alert_options: options.AlertOptions,
     metrics: options.Metrics = None,
     log_format: options.LogFormat = None,
     json: options.Json = False,
@@ -53,6 +54,7 @@ def fit(
                 jobs=jobs,
                 force=force,
                 metrics=metrics,
+                alerts=alert_options,
             )
             run_keyed(asked, screen)
             return
@@ -60,6 +62,7 @@ def fit(
         from ..stream.resume import resume
         from .dominance import Dominance
         from .setup import (
+            add_alerts,
             add_results,
             checkpointed,
             job_of,
@@ -81,6 +84,7 @@ def fit(
         )
         job.model_path = model
         add_results(job, results, screen)
+        add_alerts(job, alert_options, checkpoint_options, screen)
         use_jobs(job, jobs)
         with checkpointed(job, checkpoint_options, screen):
             is_new = resume(job) is None
@@ -106,6 +110,7 @@ def update(
     checkpoint_options: options.CheckpointOptions,
     jobs: options.Jobs = None,
     results: options.Results,
+    alert_options: options.AlertOptions,
     metrics: options.Metrics = None,
     log_format: options.LogFormat = None,
     json: options.Json = False,
@@ -129,12 +134,14 @@ def update(
                 id=id,
                 jobs=jobs,
                 metrics=metrics,
+                alerts=alert_options,
             )
             run_keyed(asked, screen)
             return
         from ..stream.metrics import served
         from ..stream.resume import resume
         from .setup import (
+            add_alerts,
             add_results,
             checkpointed,
             job_of,
@@ -149,6 +156,7 @@ def update(
         job = job_of(known, source, column_options, range_options, bad_row_options, id, warn=screen.warn)
         job.model_path = model
         add_results(job, results, screen)
+        add_alerts(job, alert_options, checkpoint_options, screen)
         use_jobs(job, jobs)
         with checkpointed(job, checkpoint_options, screen):
             if resume(job) is not None:
@@ -169,6 +177,7 @@ def watch(
     bad_row_options: options.BadRowOptions,
     range_options: options.RangeOptions,
     checkpoint_options: options.CheckpointOptions,
+    alert_options: options.AlertOptions,
     metrics: options.Metrics = None,
     log_format: options.LogFormat = None,
     json: options.Json = False,
@@ -194,6 +203,7 @@ def watch(
                 model_options=model_options,
                 event_sinks=(open_event_sink("-") if json else EventPrinter(),),
                 metrics=metrics,
+                alerts=alert_options,
             )
             run_keyed(asked, screen)
             return
@@ -212,6 +222,7 @@ def watch(
         )
         job.model_path = model
         job.event_sinks = [open_event_sink("-") if json else EventPrinter()]
+        setup.add_alerts(job, alert_options, checkpoint_options, screen)
         with setup.checkpointed(job, checkpoint_options, screen):
             if resume(job) is not None:
                 setup.refuse_to_forget(job, known)

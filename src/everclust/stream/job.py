@@ -27,6 +27,16 @@ class Tell(Protocol):
         """Tell it."""
 
 
+class BlockWatcher(Protocol):
+    """Looks at a run after every block."""
+
+    def begin(self, job: Run) -> None:
+        """The run begins, or goes on."""
+
+    def check(self, job: Run) -> None:
+        """A block was processed."""
+
+
 class Summary(NamedTuple):
     """What a run did."""
 
@@ -79,6 +89,8 @@ class Run:
         Called after every block, and several times a second while nothing arrives.
     keyed : KeyedModels, optional
         One model for each key; `model` then has the parameters and the columns of all of them.
+    alerts : BlockWatcher, optional
+        Alerts on shares of rows.
     tell : callable, optional
         Called with every checkpoint and every report of skipped rows, for a log.
     """
@@ -103,6 +115,7 @@ class Run:
     on_block: Callable[[Run, Block], None] | None = None
     should_stop: Callable[[], bool] = lambda: False
     keyed: KeyedModels | None = None
+    alerts: BlockWatcher | None = None
     tell: Tell | None = None
 
     position: Position = None

@@ -29,7 +29,7 @@ class KeyedModels:
         self.models, self.folder = models, models._files.path
         self.record = self._saved_record()
         self.n_seen: int = 0 if self.record is None else self.record["samples"]  # by all models together
-        self.n_founded = 0  # nodes, in this run
+        self.n_founded: int = 0 if self.record is None else self.record["founded"]  # nodes
 
     def _saved_record(self) -> dict[str, Any] | None:
         position = self.models.position
@@ -76,4 +76,4 @@ class KeyedModels:
     def save(self, record: dict[str, Any]) -> None:
         """Save models and position together."""
         with writing(self.folder):
-            self.models.save({**record, "by": RECORD, "samples": self.n_seen})
+            self.models.save({**record, "by": RECORD, "samples": self.n_seen, "founded": self.n_founded})

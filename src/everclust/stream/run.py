@@ -37,6 +37,8 @@ def run(job: Run) -> Summary:
             remove_leftovers(path)
         for name, sink in sinks_of(job).items():
             sink.rewind(job.marks.get(name))
+        if job.alerts is not None:
+            job.alerts.begin(job)
         ended = _process_stream(job)
         _finish(job)
     finally:
@@ -106,6 +108,8 @@ def _process_rows(job: Run, block: Block) -> None:
     job.skipped += block.n_rows - len(block.X)
     job.position = block.position
     _report_skips(job)
+    if job.alerts is not None:
+        job.alerts.check(job)
     if job.on_block is not None:
         job.on_block(job, block)
 

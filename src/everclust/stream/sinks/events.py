@@ -39,7 +39,8 @@ class EventSink(Protocol):
         """Close after an error."""
 
 
-def _temporary_queue(mark: str) -> Path:
+def temporary_queue(mark: str) -> Path:
+    """A file for events of a run that keeps nothing."""
     return Path(tempfile.gettempdir()) / f"everclust-{os.getpid()}-{mark}.queue"
 
 
@@ -48,7 +49,7 @@ def _ignore(sentence: str) -> None:
 
 
 def open_event_sink(
-    url: str, queue: Callable[[str], Path] = _temporary_queue, warn: Callable[[str], None] = _ignore
+    url: str, queue: Callable[[str], Path] = temporary_queue, warn: Callable[[str], None] = _ignore
 ) -> EventSink:
     """A file of JSON Lines, `-` for standard output, `redis://host:port/stream` or `https://…`.
 
