@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import typer
 
 from ..stream.batch import UnreachableError, UnwritableError
+from ..stream.secrets import masked
 from .log import Log
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class Screen:
         self._print("error", sentence, "red")
 
     def _print(self, level: str, sentence: str, style: str) -> None:
+        sentence = masked(sentence)
         if self.log is not None:
             self.log(level, sentence, level)
         elif self.as_json:
@@ -66,11 +68,11 @@ class Screen:
 
     def announce(self, record: dict[str, Any], sentence: str) -> None:
         """Print what users need at once, on standard error if standard output holds predictions."""
-        typer.echo(json.dumps(record) if self.as_json else sentence, err=self.stdout_taken)
+        typer.echo(masked(json.dumps(record) if self.as_json else sentence), err=self.stdout_taken)
 
     def result(self, record: dict[str, Any], sentence: str) -> None:
         """Print a result. If standard output holds predictions, it goes to a terminal on standard error."""
-        text = json.dumps(record) if self.as_json else sentence
+        text = masked(json.dumps(record) if self.as_json else sentence)
         if self.log is not None:
             self.log("end", sentence, **record)
         if not self.stdout_taken:

@@ -31,6 +31,7 @@ def live(
     checkpoint_options: options.CheckpointOptions,
     results: options.Results,
     page_options: options.PageOptions,
+    config: options.Config = None,
     log_format: options.LogFormat = None,
     json: options.Json = False,
 ) -> None:

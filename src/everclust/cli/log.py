@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from ..stream.secrets import masked
 from ..version import __version__
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class Log:
         else:
             line = f"{time} {level.upper()} {event}: {sentence}"
         with self._lock:
-            sys.stderr.write(line + "\n")
+            sys.stderr.write(masked(line) + "\n")
             sys.stderr.flush()
 
 

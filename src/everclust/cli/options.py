@@ -11,6 +11,7 @@ import typer
 from typer import Argument, Option
 
 from ..stream.defaults import BLOCK, EVERY
+from .config import read_config
 
 _data, _running, _results, _page = (
     partial(Option, rich_help_panel=panel) for panel in ("Data", "Running", "Results", "Page")
@@ -42,6 +43,16 @@ Jobs = Annotated[
 Metrics = Annotated[
     str | None,
     _running("--metrics", metavar="HOST:PORT", help="Serve metrics for Prometheus, such as 127.0.0.1:9464."),
+]
+Config = Annotated[
+    Path | None,
+    _running(
+        "--config",
+        metavar="FILE",
+        callback=read_config,
+        is_eager=True,
+        help="Options from a TOML file; those of the command line count more.",
+    ),
 ]
 LogFormat = Annotated[
     str | None,

@@ -180,12 +180,11 @@ def add_alerts(
     if not alert_options.alert_to or alert_options.alert_on is None:
         raise typer.BadParameter("--alert-on says when and --alert-to whom to alert; give both.")
     conditions = conditions_of(alert_options.alert_on)
+    queue: Callable[[str], Path] = temporary_queue
     if job.model_path is not None:
         queue = partial(queue_beside, job.model_path)
     elif checkpoint_options.checkpoint is not None:
         queue = partial(queue_beside, checkpoint_options.checkpoint / "alerts")
-    else:
-        queue = temporary_queue
     sinks = [open_alert_sink(target, queue, screen.warn) for target in alert_options.alert_to]
     job.alerts = alerts = Alerts(conditions, sinks)
     job.event_sinks = [*job.event_sinks, alerts]

@@ -30,6 +30,7 @@ def fit(
     results: options.Results,
     alert_options: options.AlertOptions,
     metrics: options.Metrics = None,
+    config: options.Config = None,
     log_format: options.LogFormat = None,
     json: options.Json = False,
 ) -> None:
@@ -112,6 +113,7 @@ def update(
     results: options.Results,
     alert_options: options.AlertOptions,
     metrics: options.Metrics = None,
+    config: options.Config = None,
     log_format: options.LogFormat = None,
     json: options.Json = False,
 ) -> None:
@@ -179,6 +181,7 @@ def watch(
     checkpoint_options: options.CheckpointOptions,
     alert_options: options.AlertOptions,
     metrics: options.Metrics = None,
+    config: options.Config = None,
     log_format: options.LogFormat = None,
     json: options.Json = False,
 ) -> None:
@@ -243,6 +246,7 @@ def predict(
     bad_row_options: options.BadRowOptions,
     range_options: options.RangeOptions,
     checkpoint_options: options.CheckpointOptions,
+    config: options.Config = None,
     log_format: options.LogFormat = None,
     json: options.Json = False,
 ) -> None:
@@ -271,6 +275,7 @@ def score(
     column_options: options.ColumnOptions,
     bad_row_options: options.BadRowOptions,
     range_options: options.RangeOptions,
+    config: options.Config = None,
     log_format: options.LogFormat = None,
     json: options.Json = False,
 ) -> None:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from ..text import counted
 from .batch import StreamError
 from .job import Run
+from .secrets import expanded
 from .sinks.command import Command
 from .sinks.events import EventSink
 from .sinks.json_lines import JsonLinesFile
@@ -65,11 +66,12 @@ def _unknown(word: str) -> str:
 
 def open_alert_sink(target: str, queue: Callable[[str], Path], warn: Callable[[str], None]) -> EventSink:
     """A webhook, a file of JSON Lines, or `exec:command`."""
+    mark, target = mark_of(target), expanded(target)
     if target.startswith(("http://", "https://")):
-        hook, mark = Webhook(target), mark_of(target)  # two webhooks may have the same host
+        hook = Webhook(target)  # two webhooks may have the same host
         return QueuedEvents(hook, f"{hook.shown} {mark}", queue(f"alerts-{mark}"), warn)
     if target.startswith("exec:"):
-        command, mark = Command(target.removeprefix("exec:")), mark_of(target)
+        command = Command(target.removeprefix("exec:"))
         return QueuedEvents(command, f"{command.shown} {mark}", queue(f"alerts-{mark}"), warn)
     if "://" in target or target == "-":
         raise StreamError(

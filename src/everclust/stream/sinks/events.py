@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from ...model.events import Event
 from ...model.times import SampleTimes
 from ..batch import StreamError
+from ..secrets import expanded
 from .event_queue import place_of
 from .json_lines import JsonLinesFile
 from .queued import QueuedEvents, mark_of
@@ -56,13 +57,14 @@ def open_event_sink(
     A Redis stream or a webhook gets them from a queue, in the file that `queue` names, and outages are
     warned of.
     """
+    mark, url = mark_of(url), expanded(url)  # a new password does not change the queue
     if url.startswith(("redis://", "rediss://")):
         from .redis_events import RedisEvents
 
         stream = RedisEvents(url)
-        return QueuedEvents(stream, stream.shown, queue(mark_of(url)), warn)
+        return QueuedEvents(stream, stream.shown, queue(mark), warn)
     if url.startswith(("http://", "https://")):
-        hook, mark = Webhook(url), mark_of(url)  # two webhooks may have the same host
+        hook = Webhook(url)  # two webhooks may have the same host
         return QueuedEvents(hook, f"{hook.shown} {mark}", queue(mark), warn)
     return JsonLinesFile(url)
 
