@@ -131,3 +131,17 @@ def test_one_model_for_each_key(data, tmp_path):
         seed=4,
     )
     assert sum(told["kills"].values()) >= 20
+
+
+def test_rotated_files(data, tmp_path):
+    """Files that are complete never change, and none is missing or there twice."""
+    words = [str(data / "points.csv"), "-p", "RUN.p.csv", "-e", "RUN.e.jsonl", "--algorithm", "idat"]
+    told = killed(
+        tmp_path,
+        command(*words, "--every", "500", "--block", "250", "--rotate", "20kB"),
+        ["RUN.m.everclust", "RUN.p-*.csv", "RUN.e-*.jsonl"],
+        kills=15,
+        seed=5,
+    )
+    assert sum(told["kills"].values()) >= 15
+    assert len(list(tmp_path.glob("whole.p-*.csv"))) > 3

@@ -63,6 +63,10 @@ Follow = Annotated[bool, _running("--follow", "-f", help="Wait for more rows at 
 Limit = Annotated[int | None, _running("--limit", min=1, help="Stop after this many rows.")]
 Json = Annotated[bool, _results("--json", help="Print JSON.")]
 Answers = Annotated[str, Option("--out", "-o", help="A .csv, .jsonl or .parquet file, or -.")]
+Rotate = Annotated[
+    str | None,
+    _results("--rotate", help="Begin a new file of predictions and events by size or time: 100MB, 1d."),
+]
 Similarity = Annotated[
     bool, Option("--similarity", help="Add the similarity to the nearest node; low means novel.")
 ]
@@ -210,6 +214,8 @@ class Results:
         list[str],
         _results("--events", "-e", help="Write events: a .jsonl file, -, redis://host/stream or https://…"),
     ] = field(default_factory=list)
+
+    rotate: Rotate = None
 
     @property
     def use_stdout(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
@@ -26,6 +26,7 @@ from ..stream.prompt import PromptSource
 from ..stream.run import run
 from ..stream.sinks.events import length_until, open_event_sink, temporary_queue
 from ..stream.sinks.json_lines import JsonLinesFile
+from ..stream.sinks.rotating_file import Rotation, rotation_of
 from ..stream.sinks.rows import open_sink
 from ..stream.sources import open_source
 from ..stream.urls import without_password
@@ -160,15 +161,29 @@ def first_rows(
     return np.concatenate(parts)[:n_rows]
 
 
-def add_results(job: Run, results: Results, screen: Screen) -> None:
-    """Open the files, streams and webhooks that a run writes predictions and events to."""
+def add_results(job: Run, results: Results, screen: Screen, is_kept: bool) -> None:
+    """Open the files, streams and webhooks that a run writes predictions and events to.
+
+    `is_kept` if the run has a checkpoint folder.
+    """
     if results.novel and results.predictions is None:
         raise typer.BadParameter("--novel adds a column to --predictions, but there are no --predictions.")
+    files = [results.predictions, *results.events]
+    rotation = rotation_for(results.rotate, files, is_kept or job.keyed is not None)
     if results.predictions is not None:
-        job.novel = results.novel
-        job.answers, job.block = open_sink(results.predictions, heads_of(job)), results.block
-    more = {} if job.model_path is None else {"queue": partial(queue_beside, job.model_path)}
-    job.event_sinks = [open_event_sink(url, warn=screen.warn, **more) for url in results.events]
+        job.novel, job.block = results.novel, results.block
+        job.answers = open_sink(results.predictions, heads_of(job), rotation=rotation)
+    queue = temporary_queue if job.model_path is None else partial(queue_beside, job.model_path)
+    job.event_sinks = [open_event_sink(url, queue, screen.warn, rotation) for url in results.events]
+
+
+def rotation_for(text: str | None, files: Sequence[str | None], is_kept: bool) -> Rotation | None:
+    """When to begin new files; `is_kept` if they can be cut back to checkpoints."""
+    if text is None:
+        return None
+    if all(file in (None, "-") or "://" in str(file) for file in files):
+        raise typer.BadParameter("--rotate begins new files of predictions or events, but there are none.")
+    return rotation_of(text)._replace(at_marks=is_kept)
 
 
 def add_alerts(

@@ -84,7 +84,7 @@ def fit(
             warn=screen.warn,
         )
         job.model_path = model
-        add_results(job, results, screen)
+        add_results(job, results, screen, checkpoint_options.checkpoint is not None)
         add_alerts(job, alert_options, checkpoint_options, screen)
         use_jobs(job, jobs)
         with checkpointed(job, checkpoint_options, screen):
@@ -157,7 +157,7 @@ def update(
         known = load_model(model)
         job = job_of(known, source, column_options, range_options, bad_row_options, id, warn=screen.warn)
         job.model_path = model
-        add_results(job, results, screen)
+        add_results(job, results, screen, checkpoint_options.checkpoint is not None)
         add_alerts(job, alert_options, checkpoint_options, screen)
         use_jobs(job, jobs)
         with checkpointed(job, checkpoint_options, screen):
@@ -239,6 +239,7 @@ def predict(
     model: options.ModelFile,
     *,
     out: options.Answers = "-",
+    rotate: options.Rotate = None,
     similarity: options.Similarity = False,
     novel: options.Novel = False,
     id: options.Id = None,
@@ -255,13 +256,14 @@ def predict(
     with exit_on_error(screen):
         from ..stream.resume import resume
         from ..stream.sinks.rows import open_sink
-        from .setup import checkpointed, heads_of, job_of, load_model, run_and_print
+        from .setup import checkpointed, heads_of, job_of, load_model, rotation_for, run_and_print
 
+        rotation = rotation_for(rotate, [out], checkpoint_options.checkpoint is not None)
         job = job_of(
             load_model(model), source, column_options, range_options, bad_row_options, id, warn=screen.warn
         )
         job.learns, job.similarity, job.novel = False, similarity, novel
-        job.answers = open_sink(out, heads_of(job), "jsonl" if json and out == "-" else None)
+        job.answers = open_sink(out, heads_of(job), "jsonl" if json and out == "-" else None, rotation)
         with checkpointed(job, checkpoint_options, screen):
             resume(job)
             run_and_print(job, screen)

@@ -16,6 +16,7 @@ from ..secrets import expanded
 from .event_queue import place_of
 from .json_lines import JsonLinesFile
 from .queued import QueuedEvents, mark_of
+from .rotating_file import Rotation
 from .webhook import Webhook
 
 
@@ -50,7 +51,10 @@ def _ignore(sentence: str) -> None:
 
 
 def open_event_sink(
-    url: str, queue: Callable[[str], Path] = temporary_queue, warn: Callable[[str], None] = _ignore
+    url: str,
+    queue: Callable[[str], Path] = temporary_queue,
+    warn: Callable[[str], None] = _ignore,
+    rotation: Rotation | None = None,
 ) -> EventSink:
     """A file of JSON Lines, `-` for standard output, `redis://host:port/stream` or `https://…`.
 
@@ -66,7 +70,7 @@ def open_event_sink(
     if url.startswith(("http://", "https://")):
         hook = Webhook(url)  # two webhooks may have the same host
         return QueuedEvents(hook, f"{hook.shown} {mark}", queue(mark), warn)
-    return JsonLinesFile(url)
+    return JsonLinesFile(url, None if url == "-" else rotation)
 
 
 def numbered(events: Sequence[Event], times: SampleTimes | None = None) -> list[dict[str, Any]]:
