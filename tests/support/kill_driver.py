@@ -133,7 +133,7 @@ def content(path):
         return path.read_bytes()
     index = json.loads(json.loads((path / "models.json").read_bytes())["body"])
     models = {key: (path / f"{number:09d}.everclust").read_bytes() for key, number in index["files"]}
-    return models, index["position"]["position"]["within"], index["position"]["rows"]
+    return models, index["position"]["rows"]
 
 
 def fill(words, name):

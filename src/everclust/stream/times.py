@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 #: From this number on, seconds since 1970 would be after the year 5138, so it counts milliseconds; a thousand
 #: times as much counts microseconds, and so on.
 MILLISECONDS = 1e11
+FIRST = 100  # values among which one is looked for that is not missing
 EARLIEST, LATEST = -62_135_596_800.0, 253_402_300_799.0  # the years 1 to 9999
 
 
@@ -30,15 +32,16 @@ def times_of(column: pyarrow.ChunkedArray) -> np.ndarray:
 
 
 def _from_texts(column: pyarrow.ChunkedArray) -> np.ndarray:
-    """Try to read a whole column in one way, because that is fast, and then value by value."""
+    """Read a whole column as its first value can be read, because that is fast, or else value by value."""
     arrow = import_pyarrow()
-    for kind in (arrow.float64(), arrow.timestamp("us"), arrow.timestamp("us", "UTC")):
-        try:
-            found = column.cast(kind)
-        except (arrow.ArrowInvalid, arrow.ArrowNotImplementedError):
-            continue
-        return _from_numbers(found.to_numpy()) if kind == arrow.float64() else _seconds(found)
-    return np.array([_from_text(value) for value in column.to_pylist()], float)
+    first = next((str(value) for value in column[:FIRST].to_pylist() if value), "")
+    zone = "UTC" if re.search(r"(Z|[+-]\d\d(:?\d\d)?)$", first[len("2026-01-01") :]) else None
+    kind = arrow.timestamp("us", zone) if first[4:5] == "-" else arrow.float64()
+    try:
+        found = column.cast(kind)
+    except (arrow.ArrowInvalid, arrow.ArrowNotImplementedError):
+        return np.array([_from_text(value) for value in column.to_pylist()], float)
+    return _from_numbers(found.to_numpy()) if kind == arrow.float64() else _seconds(found)
 
 
 def _seconds(column: pyarrow.ChunkedArray) -> np.ndarray:
@@ -58,10 +61,8 @@ def _from_numbers(numbers: np.ndarray) -> np.ndarray:
 def _from_text(value: Any) -> float:
     text = str(value).strip()
     try:
-        return float(_from_numbers(np.array([float(text)]))[0])
-    except ValueError:
-        pass
-    try:
+        if text[4:5] != "-":
+            return float(_from_numbers(np.array([float(text)]))[0])
         time = datetime.fromisoformat(text)
     except ValueError:
         return float("nan")
