@@ -68,9 +68,10 @@ class InspectionMixin:
         report : pandas.DataFrame
             With the columns `size` (in samples), `nodes`, `spread` (root mean square distance of its
             nodes from its centre), `age` and `last_seen` (in samples), `centre`, and `differs_by`: the
-            features in which it is farthest from the mean of the stream, in standard deviations.
+            features in which it is farthest from the mean of the stream, in standard deviations. If the
+            stream had times (`everclust fit --time`), `born_at` and `last_seen_at` are in ISO 8601, UTC.
         """
-        return cluster_report(self.snapshot(), self._names())
+        return cluster_report(self.snapshot(), self._names(), getattr(self, "_times", None))
 
     def cluster_profile(self) -> pandas.DataFrame:
         """How each cluster differs from the stream: its mean of every feature against the mean of the stream.

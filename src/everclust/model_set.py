@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from numbers import Integral
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -18,10 +18,19 @@ from .estimators.everclust import EverClust
 from .estimators.incremental import IncrementalClusterer
 from .model.events import Event
 from .model.rows import LARGEST
+from .model.times import SampleTimes
 from .model_folder import Key, ModelFolder
 from .validation import validated_rows
 
 IN_MEMORY = 1_000  # models of 120 nodes in 8 features take 160 MB
+
+
+class Learnt(NamedTuple):
+    """What came of rows that one model has learnt."""
+
+    n_before: int  # samples that it had learnt before
+    events: list[Event]
+    n_founded: int  # nodes
 
 
 class ModelSet:
@@ -227,16 +236,24 @@ class ModelSet:
 
     # One model
 
-    def _learn(self, key: Key, rows: np.ndarray) -> None:
+    def _learn(
+        self, key: Key, rows: np.ndarray, times: np.ndarray | None = None, *, wants_events: bool = False
+    ) -> Learnt:
         model = self._model(key) if key in self else self._new_model()
         n_seen = getattr(model, "n_samples_seen_", 0)
+        n_born = model._scalar("n_born") if n_seen else 0
         self._unwritten.add(key)
+        if times is not None:
+            model._times = SampleTimes() if model._times is None else model._times
+            model._times.add(n_seen, times)
         model._learn_rows(rows)
         self._models[key] = model  # not earlier: after Ctrl-C, a new one may have learnt nothing
-        for event in model.events(n_seen) if self._listeners else ():
+        events = model.events(n_seen) if wants_events or self._listeners else []
+        for event in events:
             for listener in self._listeners:
                 listener(key, event)
         self._make_room()
+        return Learnt(n_seen, events, model._scalar("n_born") - n_born)
 
     def _new_model(self) -> IncrementalClusterer:
         model = clone(self._template)
@@ -265,6 +282,38 @@ class ModelSet:
 
     # Rows of many keys
 
+    def _learn_rows(
+        self, keys: Sequence[Key], X: np.ndarray, times: np.ndarray | None, *, wants_events: bool
+    ) -> list[tuple[Key, list[int], Learnt]]:
+        """`partial_fit` of valid rows; returns each key, the places of its rows, and what came of them."""
+        with self._lock:
+            self._files.check_open()
+            if not hasattr(self._template, "n_features_in_"):
+                self._template.n_features_in_ = X.shape[1]
+            learnt = []
+            for key, places in _groups(keys).items():
+                part = None if times is None else times[places]
+                rows = np.ascontiguousarray(X[places])
+                learnt.append((key, places, self._learn(key, rows, part, wants_events=wants_events)))
+            return learnt
+
+    def _ask_rows(
+        self,
+        keys: Sequence[Key],
+        X: np.ndarray,
+        ask: Callable[[IncrementalClusterer, np.ndarray], np.ndarray],
+        unknown: Any,
+    ) -> list[Any]:
+        """What the models say of valid rows, and `unknown` for rows of keys that have no model."""
+        answers: list[Any] = [unknown] * len(keys)
+        with self._lock:
+            for key, places in _groups(keys).items():
+                if key in self:
+                    found = ask(self._model(key), np.ascontiguousarray(X[places])).tolist()
+                    for place, answer in zip(places, found, strict=True):
+                        answers[place] = answer
+        return answers
+
     def _grouped(self, keys: Any, X: Any, *, learns: bool) -> tuple[np.ndarray, dict[Key, list[int]]]:
         """Valid rows, and for each key the places of its rows, in the order of the first ones."""
         self._files.check_open()
@@ -283,10 +332,7 @@ class ModelSet:
         except ValueError:
             _name_the_bad_row(X, names)
             raise
-        groups: dict[Key, list[int]] = {}
-        for i, key in enumerate(names):
-            groups.setdefault(key, []).append(i)
-        return rows, groups
+        return rows, _groups(names)
 
     def _answer(
         self, keys: Any, X: Any, ask: Callable[[IncrementalClusterer, np.ndarray], np.ndarray], dtype: Any
@@ -297,6 +343,14 @@ class ModelSet:
             for key, places in groups.items():
                 answers[places] = ask(self._model(key), np.ascontiguousarray(rows[places]))
             return answers
+
+
+def _groups(keys: Sequence[Key]) -> dict[Key, list[int]]:
+    """The places of the rows of each key, in the order of the first ones."""
+    groups: dict[Key, list[int]] = {}
+    for place, key in enumerate(keys):
+        groups.setdefault(key, []).append(place)
+    return groups
 
 
 def _listed_keys(keys: Any, n_rows: int) -> list[Key]:

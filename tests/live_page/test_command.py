@@ -155,3 +155,12 @@ def test_errors_are_one_sentence(table, arguments, sentence):
     assert done.returncode == 1
     assert sentence in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_a_stream_of_which_nothing_was_learnt_is_an_error(start, tmp_path):
+    (tmp_path / "holes.csv").write_text("a,b\n" + "1,\n" * 20)
+    code, out, err = start(tmp_path / "holes.csv", "--no-wait").end(None)
+    assert (code, out) == (1, "")
+    assert (
+        "Nothing was learnt, because all 20 rows were skipped: 20 with no finite value in column 'b'" in err
+    )

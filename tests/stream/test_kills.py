@@ -67,12 +67,16 @@ def test_a_file(data, tmp_path):
             "RUN.p.csv",
             "-e",
             "RUN.e.jsonl",
+            "--alert-on",
+            "born,merged,novel>0.01,skipped>0.001",
+            "--alert-to",
+            "RUN.a.jsonl",
             "--every",
             "1000",
             "--block",
             "250",
         ),
-        ["RUN.m.everclust", "RUN.p.csv", "RUN.e.jsonl"],
+        ["RUN.m.everclust", "RUN.p.csv", "RUN.e.jsonl", "RUN.a.jsonl"],
         kills=10,
     )
     assert sum(told["kills"].values()) >= 10
@@ -113,3 +117,31 @@ def test_a_file_on_two_threads(data, tmp_path):
         sizes={"BASE_ROWS": 200, "FEWEST_ROWS": 100, "MOST_ROWS": 300},
     )
     assert sum(told["kills"].values()) >= 6
+
+
+def test_one_model_for_each_key(data, tmp_path):
+    """Models that leave the memory are written before they count, and all count at the same moment."""
+    words = ["fit", str(data / "points.csv"), "--id", "name", "--key", "kind", "--keys-in-memory", "2"]
+    results = ["RUN.set", "RUN.p.csv", "RUN.e.jsonl"]
+    told = killed(
+        tmp_path,
+        [*words, "-m", "RUN.set", "-p", "RUN.p.csv", "-e", "RUN.e.jsonl", "--every", "500", "--block", "250"],
+        results,
+        kills=20,
+        seed=4,
+    )
+    assert sum(told["kills"].values()) >= 20
+
+
+def test_rotated_files(data, tmp_path):
+    """Files that are complete never change, and none is missing or there twice."""
+    words = [str(data / "points.csv"), "-p", "RUN.p.csv", "-e", "RUN.e.jsonl", "--algorithm", "idat"]
+    told = killed(
+        tmp_path,
+        command(*words, "--every", "500", "--block", "250", "--rotate", "20kB"),
+        ["RUN.m.everclust", "RUN.p-*.csv", "RUN.e-*.jsonl"],
+        kills=15,
+        seed=5,
+    )
+    assert sum(told["kills"].values()) >= 15
+    assert len(list(tmp_path.glob("whole.p-*.csv"))) > 3

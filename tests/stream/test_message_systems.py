@@ -82,6 +82,18 @@ def test_a_redis_stream_survives_kills(client, redis_port, tmp_path, rows):
     assert group["pending"] == 0, "everything is acknowledged in the end"
 
 
+def test_models_of_many_keys_survive_kills(client, redis_port, tmp_path, rows):
+    for k, row in enumerate(rows):
+        client.xadd("readings", {"machine": f"m{k % 5}", **dict(zip(NAMES, map(str, row), strict=True))})
+    url = f"redis://127.0.0.1:{redis_port}/readings?group=RUN"
+    words = ["fit", url, "-m", "RUN.set", "--key", "machine", "--keys-in-memory", "2", "-e", "RUN.e.jsonl"]
+    words += ["-p", "RUN.p.csv", "--block", "100", "--every", "200", "--limit", str(len(rows))]
+    told = killed(tmp_path, words, ["RUN.set", "RUN.e.jsonl", "RUN.p.csv"], kills=6, seed=2)
+    assert sum(told["kills"].values()) >= 6
+    (group,) = (g for g in client.xinfo_groups("readings") if g["name"] == b"killed1")
+    assert group["pending"] == 0
+
+
 def test_nothing_is_acknowledged_before_a_checkpoint(client, redis_port, rows):
     for row in rows[:300]:
         client.xadd("readings", dict(zip(NAMES, map(str, row), strict=True)))

@@ -9,6 +9,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -17,9 +18,12 @@ from everclust import EverClust
 from everclust.stream import Columns, Run, open_source
 from everclust.stream.checkpoint import Checkpoints
 from everclust.stream.metrics import served
+from everclust.stream.prompt import PromptSource
 from everclust.stream.resume import resume
 from everclust.stream.run import run
 from everclust.stream.sinks.rows import open_sink
+from everclust.stream.sources.bytes import FileBytes
+from support import servers
 from support.paths import REPOSITORY
 from support.stream_fixtures import NAMES, write_csv
 
@@ -74,7 +78,7 @@ def test_metrics_are_what_the_run_did(holes, folder):
     model, after = job.model, time.time()
     assert found["everclust_rows_read_total"] == 3_000
     assert found["everclust_rows_learnt_total"] == found["everclust_samples"] == 2_700
-    assert found["everclust_rows_skipped_total"] == 300
+    assert found["everclust_rows_skipped_total", "no finite value in column 'c'"] == 300
     assert found["everclust_nodes"] == model.n_nodes_
     assert found["everclust_clusters"] == model.n_clusters_
     assert found["everclust_vigilance"] == model.vigilance_
@@ -121,9 +125,91 @@ def test_counters_of_a_resumed_run_begin_at_0(holes, folder):
     found = half(None)
     assert found["everclust_rows_read_total"] == 1_000
     assert found["everclust_rows_learnt_total"] == 900
-    assert found["everclust_rows_skipped_total"] == 100
+    assert found["everclust_rows_skipped_total", "no finite value in column 'c'"] == 100
     assert found["everclust_samples"] == 2_700
     assert found["everclust_nodes_founded_total"] < found["everclust_nodes"]
+
+
+def test_reasons_beyond_the_first_fifty_are_counted_together(holes):
+    job = job_over(holes)
+    with served(job, HERE) as url:
+        for k in range(60):
+            job.bad_rows.reasons[f"reason {k}"] += 2
+        first = samples(url)
+        job.bad_rows.reasons.update({"reason 3": 1_000, "reason 58": 5})
+        found = samples(url)
+    name = "everclust_rows_skipped_total"
+    assert (first[name, "reason 49"], first[name, "other"]) == (2, 20)
+    assert (found[name, "reason 3"], found[name, "other"]) == (1_002, 25)
+    assert (name, "reason 58") not in found, "a series never changes its meaning"
+
+
+def test_bytes_of_a_followed_file_that_were_not_read_yet(points):
+    with closing(open_source(str(points), Columns(NAMES), follow=True)) as source:
+        assert source.lag() == {}, "nothing is open yet"
+        rows = source.batches()
+        while next(rows).table.num_rows == 0:
+            pass
+        wait_until(lambda: source.lag() == {"bytes": 0})
+        rows.close()
+    with closing(open_source(str(points), Columns(NAMES))) as source:
+        assert PromptSource(source, 1.0).lag() == {}
+
+
+def test_bytes_left_of_a_file(folder):
+    (folder / "x.csv").write_bytes(bytes(1_000))
+    with closing(FileBytes(folder / "x.csv")) as file:
+        assert file.left() == 1_000
+        file.read(300)
+        assert file.left() == 700
+    assert file.left() is None
+
+
+@pytest.mark.slow
+def test_messages_that_were_not_read_yet(folder):
+    """Of each system that can say so: all but those of the first batch."""
+    for lag, n_left in (redis_lag(folder / "redis"), nats_lag(folder / "nats"), kafka_lag()):
+        assert lag == {"messages": n_left}
+
+
+def lag_after_one_batch(url):
+    with closing(open_source(url, Columns(["a"]))) as source:
+        assert source.lag() == {}
+        n_read = 0
+        for batch in source.batches():
+            n_read += batch.table.num_rows
+            if n_read:
+                return source.lag(), 2_500 - n_read
+    return None
+
+
+BODIES = [json.dumps({"a": k}) for k in range(2_500)]
+
+
+def redis_lag(folder):
+    import redis
+
+    folder.mkdir()
+    with servers.valkey(folder) as port, redis.Redis(port=port) as client:
+        for body in BODIES:
+            client.xadd("readings", {"data": body})
+        return lag_after_one_batch(f"redis://127.0.0.1:{port}/readings")
+
+
+def nats_lag(folder):
+    from stream.test_message_systems import publish_nats
+
+    folder.mkdir()
+    with servers.nats(folder) as port:
+        publish_nats(port, "readings", BODIES)
+        return lag_after_one_batch(f"nats://127.0.0.1:{port}/readings")
+
+
+def kafka_lag():
+    kafka = servers.Kafka()
+    kafka.create("readings", 1)
+    kafka.publish("readings", BODIES)
+    return lag_after_one_batch(f"kafka://{kafka.server}/readings")
 
 
 def test_metrics_do_not_change_the_model(holes, folder, call):
@@ -203,6 +289,7 @@ def names_in(text):
 @pytest.fixture
 def names(holes, folder):
     job = job_over(holes, model_path=folder / "m")
+    job.source.lag = lambda: {"messages": 1, "bytes": 2}
     with served(job, HERE) as url:
         run(job)
         return {name[0] if isinstance(name, tuple) else name for name in samples(url)}
@@ -221,4 +308,4 @@ def test_dashboard_and_alerts_name_metrics_that_exist(names):
 def test_the_page_lists_all_metrics(names):
     page = (REPOSITORY / "docs/monitoring.md").read_text()
     ours = {name for name in names if name.startswith("everclust_")}
-    assert ours | {"everclust_run_info"} == names_in(page)
+    assert ours | {"everclust_run_info", "everclust_models"} == names_in(page)

@@ -270,7 +270,7 @@ def test_webhooks_are_logged_in_to_and_shown_by_their_host(points, X, call, fold
     server.shutdown()
     server.server_close()
     assert set(got) == {("/hidden/way", "Basic bWU6c0BjcmV0")}
-    monkeypatch.setattr("everclust.stream.sinks.webhook.LAST_SECONDS", 0.5)
+    monkeypatch.setattr("everclust.stream.sinks.queued.LAST_SECONDS", 0.5)
     said = sentence(*words, "--checkpoint", "other", "--force", "-e", url, code=5)
     assert said.startswith(f"http://127.0.0.1:{server.server_port}/… does not accept events: ")
     kept = everything_kept(folder)

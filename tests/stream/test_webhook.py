@@ -10,9 +10,9 @@ import pytest
 
 from everclust import IDAT, load
 from everclust.stream.batch import UnreachableError
-from everclust.stream.sinks import event_queue, webhook
+from everclust.stream.sinks import event_queue, queued, webhook
 from everclust.stream.sinks.event_queue import EventQueue
-from everclust.stream.sinks.webhook import Webhook
+from everclust.stream.sinks.events import open_event_sink
 from support.servers import free_port
 
 MANY_EVENTS = ["--id", "name", "--label", "kind", "--algorithm", "idat"]
@@ -63,7 +63,7 @@ def receiving(**options):
 
 def hook(url, folder, warnings=None):
     said = [] if warnings is None else warnings
-    return Webhook(url, lambda mark: folder / f"{mark}.queue", said.append)
+    return open_event_sink(url, lambda mark: folder / f"{mark}.queue", said.append)
 
 
 def events(*samples):
@@ -103,8 +103,8 @@ def test_a_receiver_that_is_down_for_seconds_does_not_end_the_run(tmp_path):
 
 
 def test_a_long_outage_is_said_once_and_its_end_too(tmp_path, monkeypatch):
-    monkeypatch.setattr(webhook, "QUIET_SECONDS", 0.1)
-    monkeypatch.setattr(webhook, "FIRST_PAUSE", 0.05)
+    monkeypatch.setattr(queued, "QUIET_SECONDS", 0.1)
+    monkeypatch.setattr(queued, "FIRST_PAUSE", 0.05)
     with receiving(refusals=5) as receiver:
         warnings = []
         sink = hook(receiver.url, tmp_path, warnings)
@@ -131,7 +131,7 @@ def test_a_slow_receiver_does_not_slow_learning_down(tmp_path):
 
 
 def test_what_could_not_be_sent_is_kept_and_sent_by_the_next_run(points, folder, call, sentence, monkeypatch):
-    monkeypatch.setattr(webhook, "LAST_SECONDS", 0.5)
+    monkeypatch.setattr(queued, "LAST_SECONDS", 0.5)
     port = free_port()
     url = f"http://127.0.0.1:{port}/hook"
     said = sentence("fit", points, "-m", "m", *MANY_EVENTS, "--limit", 600, "-e", url, code=5)
@@ -167,7 +167,7 @@ def test_two_webhooks_of_one_host_are_two_sinks(tmp_path):
 
 
 def test_the_end_waits_for_a_receiver_that_hangs_no_longer_than_said(tmp_path, monkeypatch):
-    monkeypatch.setattr(webhook, "LAST_SECONDS", 0.3)
+    monkeypatch.setattr(queued, "LAST_SECONDS", 0.3)
     monkeypatch.setattr(webhook, "TIMEOUT", 0.5)
     with receiving(delay=3) as receiver:
         sink = hook(receiver.url, tmp_path)

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import typer
 
 from ..stream.batch import UnreachableError, UnwritableError
+from ..stream.secrets import masked
+from .log import Log
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -31,10 +33,14 @@ far is saved.
 
 
 class Screen:
-    """Results on standard output, warnings and errors on standard error; with `--json`, both as JSON."""
+    """Results on standard output, warnings and errors on standard error; with `--json`, both as JSON.
 
-    def __init__(self, as_json: bool, stdout_taken: bool = False) -> None:
+    With a log, warnings, errors and results are lines of it.
+    """
+
+    def __init__(self, as_json: bool, stdout_taken: bool = False, log_format: str | None = None) -> None:
         self.as_json, self.stdout_taken = as_json, stdout_taken
+        self.log = None if log_format is None else Log(log_format)
 
     @cached_property
     def err(self) -> Console:
@@ -45,28 +51,33 @@ class Screen:
 
     def warn(self, sentence: str) -> None:
         """Print a warning."""
-        self._print({"warning": sentence}, sentence, "yellow")
+        self._print("warning", sentence, "yellow")
 
     def error(self, sentence: str) -> None:
         """Print an error."""
-        self._print({"error": sentence}, sentence, "red")
+        self._print("error", sentence, "red")
 
-    def _print(self, record: dict[str, str], sentence: str, style: str) -> None:
-        if self.as_json:
-            sys.stderr.write(json.dumps(record) + "\n")
+    def _print(self, level: str, sentence: str, style: str) -> None:
+        sentence = masked(sentence)
+        if self.log is not None:
+            self.log(level, sentence, level)
+        elif self.as_json:
+            sys.stderr.write(json.dumps({level: sentence}) + "\n")
         else:
             self.err.print(sentence, style=style, markup=False)
 
     def announce(self, record: dict[str, Any], sentence: str) -> None:
         """Print what users need at once, on standard error if standard output holds predictions."""
-        typer.echo(json.dumps(record) if self.as_json else sentence, err=self.stdout_taken)
+        typer.echo(masked(json.dumps(record) if self.as_json else sentence), err=self.stdout_taken)
 
     def result(self, record: dict[str, Any], sentence: str) -> None:
         """Print a result. If standard output holds predictions, it goes to a terminal on standard error."""
-        text = json.dumps(record) if self.as_json else sentence
+        text = masked(json.dumps(record) if self.as_json else sentence)
+        if self.log is not None:
+            self.log("end", sentence, **record)
         if not self.stdout_taken:
             typer.echo(text)
-        elif self.as_json or self.err.is_terminal:
+        elif self.log is None and (self.as_json or self.err.is_terminal):
             typer.echo(text, err=True)
 
 

@@ -31,10 +31,12 @@ def live(
     checkpoint_options: options.CheckpointOptions,
     results: options.Results,
     page_options: options.PageOptions,
+    config: options.Config = None,
+    log_format: options.LogFormat = None,
     json: options.Json = False,
 ) -> None:
     """Learn a stream and show the model on a page in the browser, which can pause and step."""
-    screen = Screen(json, results.use_stdout)
+    screen = Screen(json, results.use_stdout, log_format)
     with exit_on_error(screen), only_writer(model):
         from ..stream.resume import resume
         from . import setup
@@ -43,7 +45,7 @@ def live(
         start, ranges = known or setup.new_model(model_options), options.RangeOptions(follow, limit)
         job = setup.job_of(start, source, column_options, ranges, bad_row_options, id, warn=screen.warn)
         job.model_path = model
-        setup.add_results(job, results, screen)
+        setup.add_results(job, results, screen, checkpoint_options.checkpoint is not None)
         with setup.checkpointed(job, checkpoint_options, screen):
             if resume(job) is not None:
                 setup.refuse_to_forget(job, known)
@@ -78,12 +80,17 @@ def _announce(page: LivePage, screen: Screen, open_page: bool) -> None:
 
 def _learn(job: Run, control: Control, screen: Screen, stay: bool) -> None:
     from ..stream.run import run
+    from .log import begin_log
     from .progress import result_of
+    from .setup import refuse_empty
 
     with stoppable() as stopped:
         job.should_stop = lambda: bool(stopped())
+        begin_log(job, screen.log)
         summary = run(job)
         control.end()
+        if not stopped():
+            refuse_empty(job, summary)
         screen.result(*result_of(job, summary))
         while stay and not stopped():
             time.sleep(0.1)

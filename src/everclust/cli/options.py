@@ -11,6 +11,7 @@ import typer
 from typer import Argument, Option
 
 from ..stream.defaults import BLOCK, EVERY
+from .config import read_config
 
 _data, _running, _results, _page = (
     partial(Option, rich_help_panel=panel) for panel in ("Data", "Running", "Results", "Page")
@@ -26,6 +27,9 @@ SourceUrl = Annotated[
 ]
 OptionalSource = Annotated[str | None, Argument(metavar="[SOURCE]", help="Samples to draw behind the nodes.")]
 ModelFile = Annotated[Path, Option("--model", "-m", metavar="FILE", help="File of the model.")]
+ModelPath = Annotated[
+    Path, Option("--model", "-m", metavar="FILE", help="File of the model or, with --key, folder of models.")
+]
 ModelArgument = Annotated[Path, Argument(metavar="MODEL", help="File of the model.")]
 OptionalModel = Annotated[
     Path | None,
@@ -40,11 +44,29 @@ Metrics = Annotated[
     str | None,
     _running("--metrics", metavar="HOST:PORT", help="Serve metrics for Prometheus, such as 127.0.0.1:9464."),
 ]
+Config = Annotated[
+    Path | None,
+    _running(
+        "--config",
+        metavar="FILE",
+        callback=read_config,
+        is_eager=True,
+        help="Options from a TOML file; those of the command line count more.",
+    ),
+]
+LogFormat = Annotated[
+    str | None,
+    _running("--log-format", help="Log what happens, line by line on standard error: text or json."),
+]
 Id = Annotated[str | None, _data("--id", help="Column with row ids, copied to the output.")]
 Follow = Annotated[bool, _running("--follow", "-f", help="Wait for more rows at the end of the file.")]
 Limit = Annotated[int | None, _running("--limit", min=1, help="Stop after this many rows.")]
 Json = Annotated[bool, _results("--json", help="Print JSON.")]
 Answers = Annotated[str, Option("--out", "-o", help="A .csv, .jsonl or .parquet file, or -.")]
+Rotate = Annotated[
+    str | None,
+    _results("--rotate", help="Begin a new file of predictions and events by size or time: 100MB, 1d."),
+]
 Similarity = Annotated[
     bool, Option("--similarity", help="Add the similarity to the nearest node; low means novel.")
 ]
@@ -75,6 +97,20 @@ class ModelOptions:
 
 
 @dataclass
+class KeyOptions:
+    """One model for each value of a column."""
+
+    key: Annotated[
+        str | None,
+        _data("--key", help="Column with keys: one model for each, in the folder that --model names."),
+    ] = None
+    keys_in_memory: Annotated[
+        int | None,
+        _running("--keys-in-memory", min=1, help="Models in memory with --key, 1000 by default."),
+    ] = None
+
+
+@dataclass
 class ColumnOptions:
     """Which columns to read, and how."""
 
@@ -84,6 +120,10 @@ class ColumnOptions:
     exclude: Annotated[str | None, _data("--exclude", help="Columns to leave out, as a,b,c.")] = None
     label: Annotated[
         str | None, _data("--label", help="Column with the true class; not used for learning.")
+    ] = None
+    time: Annotated[
+        str | None,
+        _data("--time", help="Column with the time of a row: ISO 8601, or seconds or ms since 1970."),
     ] = None
     format: Annotated[str | None, _data("--format", help="csv, tsv, jsonl, parquet, arrow, npy or npz.")] = (
         None
@@ -175,10 +215,26 @@ class Results:
         _results("--events", "-e", help="Write events: a .jsonl file, -, redis://host/stream or https://…"),
     ] = field(default_factory=list)
 
+    rotate: Rotate = None
+
     @property
     def use_stdout(self) -> bool:
         """Whether one of them goes to standard output."""
         return "-" in (self.predictions, *self.events)
+
+
+@dataclass
+class AlertOptions:
+    """What to alert on, and whom."""
+
+    alert_on: Annotated[
+        str | None,
+        _results("--alert-on", help="Alert on events and shares of rows: born,split,novel>0.2,skipped>0.05"),
+    ] = None
+    alert_to: Annotated[
+        list[str],
+        _results("--alert-to", help="Where alerts go: https://…, a .jsonl file, or 'exec:command'."),
+    ] = field(default_factory=list)
 
 
 @dataclass

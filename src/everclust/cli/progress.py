@@ -23,7 +23,7 @@ PAUSE = 0.1  # seconds between two updates of the line
 @contextmanager
 def progress(screen: Screen) -> Iterator[Callable[[Run, Block], None]]:
     """Show a progress line if standard error is a terminal; yields the function that updates it."""
-    if screen.as_json or not screen.err.is_terminal:
+    if screen.as_json or screen.log is not None or not screen.err.is_terminal:
         yield lambda job, block: None
         return
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -61,7 +61,9 @@ class ProgressLine:
 
 def _state(job: Run, speed: float) -> str:
     words = f"{counted(job.rows, 'row')}, {speed:,.0f}/s"
-    if job.n_seen:
+    if job.keyed is not None:
+        words += f", {counted(len(job.keyed.models), 'model')}"
+    elif job.n_seen:
         now = job.model.snapshot()
         words += (
             f", {counted(len(now.usage), 'node')}, {counted(now.n_clusters, 'cluster')}, "
@@ -77,6 +79,11 @@ def result_of(job: Run, summary: Summary) -> tuple[dict[str, Any], str]:
         read += f", {summary.resumed_at:,} of them before"
     if not job.n_seen:
         return summary._asdict(), f"{read}; nothing was learnt."
+    if job.keyed is not None:
+        n_models = len(job.keyed.models)
+        known_models = {"samples": job.n_seen, "models": n_models}
+        found = f"{counted(n_models, 'model')} in {job.keyed.folder}"
+        return {**summary._asdict(), **known_models}, f"{read}; {found}; {summary.seconds:.1f} s."
     now = job.model.snapshot()
     known = {
         "samples": now.n_samples_seen,
@@ -97,7 +104,9 @@ class EventPrinter:
     def write(self, events: Sequence[dict[str, Any]]) -> None:
         """Print events."""
         for event in events:
-            typer.echo(f"sample {event['sample']:,}: {event['text']}")
+            when = f" ({event['time']})" if "time" in event else ""
+            key = f"{event['key']}, " if "key" in event else ""
+            typer.echo(f"{key}sample {event['sample']:,}{when}: {event['text']}")
 
     def mark(self) -> None:
         """Standard output has no position."""

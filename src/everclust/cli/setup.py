@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
@@ -15,6 +15,7 @@ import typer
 from ..estimators.algorithms import ALGORITHMS, load
 from ..estimators.everclust import EverClust
 from ..estimators.incremental import IncrementalClusterer, n_threads
+from ..stream.alerts import Alerts, conditions_of, open_alert_sink
 from ..stream.bad_rows import BadRows
 from ..stream.batch import StreamError
 from ..stream.blocks import Block, blocks
@@ -23,14 +24,17 @@ from ..stream.columns import Columns
 from ..stream.job import Run, Summary, close
 from ..stream.prompt import PromptSource
 from ..stream.run import run
-from ..stream.sinks.events import length_until, open_event_sink
+from ..stream.sinks.events import length_until, open_event_sink, temporary_queue
 from ..stream.sinks.json_lines import JsonLinesFile
+from ..stream.sinks.rotating_file import Rotation, rotation_of
 from ..stream.sinks.rows import open_sink
 from ..stream.sources import open_source
 from ..stream.urls import without_password
 from ..text import counted
 from .console import Screen, exit_if_stopped, stoppable
+from .log import begin_log
 from .options import (
+    AlertOptions,
     BadRowOptions,
     CheckpointOptions,
     ColumnOptions,
@@ -60,15 +64,22 @@ def load_model(path: Path) -> IncrementalClusterer:
     """Load a model that must exist."""
     if not path.exists():
         raise StreamError(f"There is no model {path}; make one with everclust fit, or check the path.")
+    if path.is_dir():
+        raise StreamError(
+            f"{path} is a folder; if it holds models by key, name the column of the keys with --key, or open "
+            "it with everclust.ModelSet."
+        )
     return load(path)
 
 
 def load_model_if_exists(path: Path | None) -> IncrementalClusterer | None:
     """Load a model if its file exists."""
-    return load(path) if path is not None and path.exists() else None
+    return load_model(path) if path is not None and path.exists() else None
 
 
-def columns_for(model: IncrementalClusterer, column_options: ColumnOptions, id: str | None = None) -> Columns:
+def columns_for(
+    model: IncrementalClusterer, column_options: ColumnOptions, id: str | None = None, key: str | None = None
+) -> Columns:
     """The columns to read; a model that has learnt some gets the same ones again."""
     names = getattr(model, "feature_names_in_", None)
     return Columns(
@@ -76,6 +87,8 @@ def columns_for(model: IncrementalClusterer, column_options: ColumnOptions, id: 
         exclude=split_names(column_options.exclude),
         label=column_options.label,
         id=id,
+        time=column_options.time,
+        key=key,
         expected=None if names is None else [str(name) for name in names],
         width=getattr(model, "n_features_in_", None),
     )
@@ -104,12 +117,13 @@ def job_of(
     range_options: RangeOptions,
     bad_row_options: BadRowOptions,
     id: str | None = None,
+    key: str | None = None,
     *,
     warn: Callable[[str], None],
 ) -> Run:
     """A run of a model over a source."""
     bad_rows = bad_rows_for(bad_row_options)
-    columns = columns_for(model, column_options, id)
+    columns = columns_for(model, column_options, id, key)
     source = open_source(
         url,
         columns,
@@ -147,15 +161,48 @@ def first_rows(
     return np.concatenate(parts)[:n_rows]
 
 
-def add_results(job: Run, results: Results, screen: Screen) -> None:
-    """Open the files, streams and webhooks that a run writes predictions and events to."""
+def add_results(job: Run, results: Results, screen: Screen, is_kept: bool) -> None:
+    """Open the files, streams and webhooks that a run writes predictions and events to.
+
+    `is_kept` if the run has a checkpoint folder.
+    """
     if results.novel and results.predictions is None:
         raise typer.BadParameter("--novel adds a column to --predictions, but there are no --predictions.")
+    files = [results.predictions, *results.events]
+    rotation = rotation_for(results.rotate, files, is_kept or job.keyed is not None)
     if results.predictions is not None:
-        job.novel = results.novel
-        job.answers, job.block = open_sink(results.predictions, heads_of(job)), results.block
-    more = {} if job.model_path is None else {"queue": partial(queue_beside, job.model_path)}
-    job.event_sinks = [open_event_sink(url, warn=screen.warn, **more) for url in results.events]
+        job.novel, job.block = results.novel, results.block
+        job.answers = open_sink(results.predictions, heads_of(job), rotation=rotation)
+    queue = temporary_queue if job.model_path is None else partial(queue_beside, job.model_path)
+    job.event_sinks = [open_event_sink(url, queue, screen.warn, rotation) for url in results.events]
+
+
+def rotation_for(text: str | None, files: Sequence[str | None], is_kept: bool) -> Rotation | None:
+    """When to begin new files; `is_kept` if they can be cut back to checkpoints."""
+    if text is None:
+        return None
+    if all(file in (None, "-") or "://" in str(file) for file in files):
+        raise typer.BadParameter("--rotate begins new files of predictions or events, but there are none.")
+    return rotation_of(text)._replace(at_marks=is_kept)
+
+
+def add_alerts(
+    job: Run, alert_options: AlertOptions, checkpoint_options: CheckpointOptions, screen: Screen
+) -> None:
+    """Let a run alert; alerts wait beside the model or in the checkpoint folder until they are accepted."""
+    if not alert_options.alert_to and alert_options.alert_on is None:
+        return
+    if not alert_options.alert_to or alert_options.alert_on is None:
+        raise typer.BadParameter("--alert-on says when and --alert-to whom to alert; give both.")
+    conditions = conditions_of(alert_options.alert_on)
+    queue: Callable[[str], Path] = temporary_queue
+    if job.model_path is not None:
+        queue = partial(queue_beside, job.model_path)
+    elif checkpoint_options.checkpoint is not None:
+        queue = partial(queue_beside, checkpoint_options.checkpoint / "alerts")
+    sinks = [open_alert_sink(target, queue, screen.warn) for target in alert_options.alert_to]
+    job.alerts = alerts = Alerts(conditions, sinks)
+    job.event_sinks = [*job.event_sinks, alerts]
 
 
 def queue_beside(model: Path, mark: str) -> Path:
@@ -185,7 +232,9 @@ def use_jobs(job: Run, jobs: int | None) -> None:
 def heads_of(job: Run) -> list[str]:
     """Names of the columns of the predictions."""
     more = [name for name, is_there in (("similarity", job.similarity), ("novel", job.novel)) if is_there]
-    return ["row" if job.columns.id is None else job.columns.id, "cluster", *more]
+    names = ["row" if job.columns.id is None else job.columns.id]
+    names += [] if job.columns.key in (None, *names) else [str(job.columns.key)]
+    return [*names, "cluster", *more]
 
 
 @contextmanager
@@ -275,6 +324,7 @@ def run_and_print(
         job.columns.warn = screen.warn
         job.should_stop = lambda: bool(stopped())
         job.on_block = after_block
+        begin_log(job, screen.log)
         summary = run(job)
     if job.learns and not stopped():
         refuse_empty(job, summary)

@@ -16,27 +16,54 @@ if TYPE_CHECKING:
 @expand_groups
 def fit(
     source: options.SourceUrl,
-    model: options.ModelFile,
+    model: options.ModelPath,
     *,
     force: options.Force = False,
     model_options: options.ModelOptions,
     id: options.Id = None,
+    key_options: options.KeyOptions,
     column_options: options.ColumnOptions,
     bad_row_options: options.BadRowOptions,
     range_options: options.RangeOptions,
     checkpoint_options: options.CheckpointOptions,
     jobs: options.Jobs = None,
     results: options.Results,
+    alert_options: options.AlertOptions,
     metrics: options.Metrics = None,
+    config: options.Config = None,
+    log_format: options.LogFormat = None,
     json: options.Json = False,
 ) -> None:
     """Learn a new model from a stream."""
-    screen = Screen(json, results.use_stdout)
+    screen = Screen(json, results.use_stdout, log_format)
     with exit_on_error(screen), only_writer(model):
+        if key_options.key is not None:
+            from .keyed import KeyedRequest, run_keyed
+
+            asked = KeyedRequest(
+                "fit",
+                source,
+                model,
+                key_options,
+                column_options,
+                range_options,
+                bad_row_options,
+                checkpoint_options,
+                model_options=model_options,
+                results=results,
+                id=id,
+                jobs=jobs,
+                force=force,
+                metrics=metrics,
+                alerts=alert_options,
+            )
+            run_keyed(asked, screen)
+            return
         from ..stream.metrics import served
         from ..stream.resume import resume
         from .dominance import Dominance
         from .setup import (
+            add_alerts,
             add_results,
             checkpointed,
             job_of,
@@ -57,7 +84,8 @@ def fit(
             warn=screen.warn,
         )
         job.model_path = model
-        add_results(job, results, screen)
+        add_results(job, results, screen, checkpoint_options.checkpoint is not None)
+        add_alerts(job, alert_options, checkpoint_options, screen)
         use_jobs(job, jobs)
         with checkpointed(job, checkpoint_options, screen):
             is_new = resume(job) is None
@@ -73,24 +101,49 @@ def fit(
 @expand_groups
 def update(
     source: options.SourceUrl,
-    model: options.ModelFile,
+    model: options.ModelPath,
     *,
     id: options.Id = None,
+    key_options: options.KeyOptions,
     column_options: options.ColumnOptions,
     bad_row_options: options.BadRowOptions,
     range_options: options.RangeOptions,
     checkpoint_options: options.CheckpointOptions,
     jobs: options.Jobs = None,
     results: options.Results,
+    alert_options: options.AlertOptions,
     metrics: options.Metrics = None,
+    config: options.Config = None,
+    log_format: options.LogFormat = None,
     json: options.Json = False,
 ) -> None:
     """Continue learning with a model; columns are matched by name."""
-    screen = Screen(json, results.use_stdout)
+    screen = Screen(json, results.use_stdout, log_format)
     with exit_on_error(screen), only_writer(model):
+        if key_options.key is not None:
+            from .keyed import KeyedRequest, run_keyed
+
+            asked = KeyedRequest(
+                "update",
+                source,
+                model,
+                key_options,
+                column_options,
+                range_options,
+                bad_row_options,
+                checkpoint_options,
+                results=results,
+                id=id,
+                jobs=jobs,
+                metrics=metrics,
+                alerts=alert_options,
+            )
+            run_keyed(asked, screen)
+            return
         from ..stream.metrics import served
         from ..stream.resume import resume
         from .setup import (
+            add_alerts,
             add_results,
             checkpointed,
             job_of,
@@ -104,7 +157,8 @@ def update(
         known = load_model(model)
         job = job_of(known, source, column_options, range_options, bad_row_options, id, warn=screen.warn)
         job.model_path = model
-        add_results(job, results, screen)
+        add_results(job, results, screen, checkpoint_options.checkpoint is not None)
+        add_alerts(job, alert_options, checkpoint_options, screen)
         use_jobs(job, jobs)
         with checkpointed(job, checkpoint_options, screen):
             if resume(job) is not None:
@@ -120,21 +174,45 @@ def watch(
     *,
     model: options.OptionalModel = None,
     model_options: options.ModelOptions,
+    key_options: options.KeyOptions,
     column_options: options.ColumnOptions,
     bad_row_options: options.BadRowOptions,
     range_options: options.RangeOptions,
     checkpoint_options: options.CheckpointOptions,
+    alert_options: options.AlertOptions,
     metrics: options.Metrics = None,
+    config: options.Config = None,
+    log_format: options.LogFormat = None,
     json: options.Json = False,
 ) -> None:
     """Learn a stream and print events of clusters as they happen."""
-    screen = Screen(json, stdout_taken=True)
+    screen = Screen(json, True, log_format)
     with exit_on_error(screen), only_writer(model):
+        from ..stream.sinks.events import open_event_sink
+        from .progress import EventPrinter
+
+        if key_options.key is not None:
+            from .keyed import KeyedRequest, run_keyed
+
+            asked = KeyedRequest(
+                "watch",
+                source,
+                model,
+                key_options,
+                column_options,
+                range_options,
+                bad_row_options,
+                checkpoint_options,
+                model_options=model_options,
+                event_sinks=(open_event_sink("-") if json else EventPrinter(),),
+                metrics=metrics,
+                alerts=alert_options,
+            )
+            run_keyed(asked, screen)
+            return
         from ..stream.metrics import served
         from ..stream.resume import resume
-        from ..stream.sinks.events import open_event_sink
         from . import setup
-        from .progress import EventPrinter
 
         known = setup.load_model_if_exists(model)
         job = setup.job_of(
@@ -147,6 +225,7 @@ def watch(
         )
         job.model_path = model
         job.event_sinks = [open_event_sink("-") if json else EventPrinter()]
+        setup.add_alerts(job, alert_options, checkpoint_options, screen)
         with setup.checkpointed(job, checkpoint_options, screen):
             if resume(job) is not None:
                 setup.refuse_to_forget(job, known)
@@ -160,6 +239,7 @@ def predict(
     model: options.ModelFile,
     *,
     out: options.Answers = "-",
+    rotate: options.Rotate = None,
     similarity: options.Similarity = False,
     novel: options.Novel = False,
     id: options.Id = None,
@@ -167,20 +247,23 @@ def predict(
     bad_row_options: options.BadRowOptions,
     range_options: options.RangeOptions,
     checkpoint_options: options.CheckpointOptions,
+    config: options.Config = None,
+    log_format: options.LogFormat = None,
     json: options.Json = False,
 ) -> None:
     """Print the cluster of each row. The model does not change."""
-    screen = Screen(json, out == "-")
+    screen = Screen(json, out == "-", log_format)
     with exit_on_error(screen):
         from ..stream.resume import resume
         from ..stream.sinks.rows import open_sink
-        from .setup import checkpointed, heads_of, job_of, load_model, run_and_print
+        from .setup import checkpointed, heads_of, job_of, load_model, rotation_for, run_and_print
 
+        rotation = rotation_for(rotate, [out], checkpoint_options.checkpoint is not None)
         job = job_of(
             load_model(model), source, column_options, range_options, bad_row_options, id, warn=screen.warn
         )
         job.learns, job.similarity, job.novel = False, similarity, novel
-        job.answers = open_sink(out, heads_of(job), "jsonl" if json and out == "-" else None)
+        job.answers = open_sink(out, heads_of(job), "jsonl" if json and out == "-" else None, rotation)
         with checkpointed(job, checkpoint_options, screen):
             resume(job)
             run_and_print(job, screen)
@@ -194,10 +277,12 @@ def score(
     column_options: options.ColumnOptions,
     bad_row_options: options.BadRowOptions,
     range_options: options.RangeOptions,
+    config: options.Config = None,
+    log_format: options.LogFormat = None,
     json: options.Json = False,
 ) -> None:
     """Measure how similar a stream is to what a model knows and, with --label, how its clusters agree."""
-    screen = Screen(json)
+    screen = Screen(json, log_format=log_format)
     with exit_on_error(screen):
         from .scoring import ScoreAccumulator
         from .setup import job_of, load_model, run_and_print

@@ -29,6 +29,7 @@ from ..model.novelty import are_novel, similarities
 from ..model.parallel import learn_rows, round_length
 from ..model.predict import labels
 from ..model.rows import CHUNK_CELLS
+from ..model.times import SampleTimes
 from ..validation import (
     as_table,
     needs_no_validation,
@@ -59,6 +60,7 @@ class IncrementalClusterer(
     _choices: ClassVar[dict[str, tuple[str, ...]]]  # legal values of parameters, the default first
     _variant: ClassVar[Variant] = PUBLISHED  # of learning, in the Euclidean metric, without a bound on nodes
     _listeners: list[Callable[[Event], object]]
+    _times: SampleTimes | None = None  # of samples, where a stream has a clock of its own
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, **unsupported: Any) -> Self:
@@ -77,7 +79,9 @@ class IncrementalClusterer(
         self
         """
         refuse_arguments("fit", unsupported)
-        return self._fit(X, first=True)
+        self._fit(X, first=True)
+        self.__dict__.pop("_times", None)
+        return self
 
     def partial_fit(self, X: Any, y: Any = None, **unsupported: Any) -> Self:
         """Learn more samples, one row or many.
@@ -213,6 +217,8 @@ class IncrementalClusterer(
         twin.__dict__.update(self.__getstate__())
         if "_learner" in self.__dict__:
             twin._learner = self._learner.copy()
+        if self._times is not None:
+            twin._times = self._times.copy()
         return twin
 
     def fork(self) -> Self:
@@ -241,7 +247,7 @@ class IncrementalClusterer(
         """
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
-        write_model(path, *self._learner.export(), self._algorithm, self._saved_params(), names)
+        write_model(path, *self._learner.export(), self._algorithm, self._saved_params(), names, self._times)
 
     @classmethod
     def _from_file(cls, stored: StoredModel) -> Self:
@@ -250,6 +256,8 @@ class IncrementalClusterer(
         model.n_features_in_ = stored.state.prototype.shape[1]
         if stored.names is not None:
             model.feature_names_in_ = np.array(stored.names, dtype=object)
+        if stored.times is not None:
+            model._times = stored.times
         return model
 
     @property

@@ -58,6 +58,8 @@ class Viewer:
         view = self.plane.view(capture, names)
         low, high = bounds(view.nodes)
         frame = drawing(capture, view, low, high)
+        time = self.watcher.time(now.n_samples_seen)
+        frame |= {} if time is None else {"time": time}
         frame |= {"n": now.n_samples_seen, "features": names, "axes": view.names}
         frame |= {"box": [*low.tolist(), *high.tolist()], "equal": view.is_principal}
         self._n_points, points = self.watcher.trace.since(self._n_points)

@@ -103,6 +103,7 @@ class ThrottledSource:
         self._source, self._throttle = source, throttle
         self.named, self.endless = source.named, source.endless
         self.wants_checkpoint = source.wants_checkpoint
+        self.outage = getattr(source, "outage", None)
 
     def batches(self, position: Position = None) -> Iterator[Batch]:
         """All rows after a position, in batches as large as the throttle allows."""
@@ -124,6 +125,10 @@ class ThrottledSource:
     def fraction(self, position: Position) -> float | None:
         """Share of the source that lies before a position."""
         return self._source.fraction(position)
+
+    def lag(self) -> dict[str, int]:
+        """How much of the source was not read yet."""
+        return self._source.lag()
 
     def close(self) -> None:
         """Close files and connections."""

@@ -125,7 +125,12 @@ class Watcher:
         self.counts = self.counts + count_kinds(capture.events)  # a new object: viewers read the old one
         max_events = MAX_AT_START if self.capture is None else MAX_PER_CAPTURE
         for event in digest(capture.events, max_events):
-            self.events.add([*event[:-1], event.words(), event.centre])
+            self.events.add([*event[:-1], event.words(), self.time(event.sample), event.centre])
+
+    def time(self, sample: int) -> str | None:
+        """When a sample happened, by the stream's own clock."""
+        times = self.model._times
+        return None if times is None else times.text(sample)
 
     def _run(self) -> None:
         while not self.stopped:

@@ -31,6 +31,7 @@ from .file_checks import (
     checked_state,
     form_of,
 )
+from .times import SampleTimes
 
 MAGIC = b"everclust model\n"
 DIGEST = hashlib.sha256().digest_size
@@ -44,6 +45,7 @@ class StoredModel(NamedTuple):
     arrays: Arrays  # with ids and events, which the state does not hold
     params: dict[str, Any]  # of the estimator
     names: list[str] | None  # of the features
+    times: SampleTimes | None = None  # of samples, by the stream's own clock
 
 
 def write_model(
@@ -53,6 +55,7 @@ def write_model(
     algorithm: str,
     params: Mapping[str, Any],
     names: Iterable[str] | None = None,
+    times: SampleTimes | None = None,
 ) -> None:
     """Write a file that is complete or not there at all."""
     layout = {name: [array.dtype.newbyteorder("<").str, array.shape] for name, array in arrays.items()}
@@ -65,6 +68,8 @@ def write_model(
         "names": None if names is None else list(names),
         "arrays": layout,
     }
+    if times is not None:
+        header["times"] = times.record()
     text = json.dumps(header, allow_nan=False, default=int).encode()  # json does not know NumPy's integers
     parts = [MAGIC, len(text).to_bytes(4, "little"), text]
     parts += [np.ascontiguousarray(a, a.dtype.newbyteorder("<")).tobytes() for a in arrays.values()]
@@ -102,7 +107,8 @@ def _read(data: bytes, algorithms: Mapping[str, Form]) -> StoredModel:
     check_params(params, form, arrays)
     state = checked_state(header["scalars"], arrays, form.clusters)
     check_names(names, state.prototype.shape[1])
-    return StoredModel(algorithm, state, arrays, params, names)
+    times = SampleTimes(header["times"]) if "times" in header else None
+    return StoredModel(algorithm, state, arrays, params, names, times)
 
 
 def _read_header(data: bytes) -> tuple[Any, int]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..optional import require
 from .snapshot import Snapshot
+from .times import SampleTimes
 
 if TYPE_CHECKING:
     import pandas
@@ -55,11 +56,16 @@ def describe(snapshot: Snapshot, names: Sequence[str] | None = None) -> list[Des
     return clusters
 
 
-def cluster_report(snapshot: Snapshot, names: Sequence[str] | None = None) -> pandas.DataFrame:
+def cluster_report(
+    snapshot: Snapshot, names: Sequence[str] | None = None, times: SampleTimes | None = None
+) -> pandas.DataFrame:
     """One row per cluster; see `EverClust.cluster_report`."""
     clusters = describe(snapshot, names)
     columns = Description._fields[1:]
-    table = {name: [getattr(cluster, name) for cluster in clusters] for name in columns}
+    table: dict[str, list[Any]] = {name: [getattr(cluster, name) for cluster in clusters] for name in columns}
+    if times is not None:
+        table["born_at"] = [times.text(max(snapshot.n_samples_seen - c.age, 1)) for c in clusters]
+        table["last_seen_at"] = [times.text(c.last_seen) for c in clusters]
     return _pandas().DataFrame(table, index=_index([cluster.cluster for cluster in clusters]))
 
 

@@ -58,6 +58,12 @@ class Source(Protocol):
     def fraction(self, position: Position) -> float | None:
         """Share of the source that lies before a position; None if it has no end."""
 
+    def lag(self) -> dict[str, int]:
+        """How much of the source was not read yet, in `messages` or `bytes`; empty where it is unknown.
+
+        Another thread may call it at any time.
+        """
+
     def close(self) -> None:
         """Close files and connections."""
 

@@ -22,6 +22,8 @@ class Block(NamedTuple):
     kept: np.ndarray  # indices of the complete rows within the block
     ids: list[Any] | None
     labels: list[Any] | None
+    times: np.ndarray | None  # seconds since 1970
+    keys: list[str] | None
     rejects: dict[int, Reject]  # the other rows, by their index within the block
     n_rows: int
     position_after: Callable[[int], Position]
@@ -43,6 +45,8 @@ class Block(NamedTuple):
             self.kept[low:high] - start,
             None if self.ids is None else self.ids[low:high],
             None if self.labels is None else self.labels[low:high],
+            None if self.times is None else self.times[low:high],
+            None if self.keys is None else self.keys[low:high],
             {row - start: why for row, why in self.rejects.items() if start <= row < stop},
             stop - start,
             lambda n_rows: self.position_after(start + n_rows),
@@ -103,6 +107,8 @@ def _joined(parts: list[Block]) -> Block:
         np.concatenate([part.kept + start for part, start in zip(parts, starts, strict=True)]),
         _chained([part.ids for part in parts]),
         _chained([part.labels for part in parts]),
+        None if last.times is None else np.concatenate([part.times for part in parts]),
+        _chained([part.keys for part in parts]),
         {
             row + int(start): why
             for part, start in zip(parts, starts, strict=True)

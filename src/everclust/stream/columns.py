@@ -12,6 +12,7 @@ from ..model.rows import LARGEST
 from ..text import counted
 from .batch import StreamError, import_pyarrow
 from .reject import REASON, TEXT, Reject, marked_rejects
+from .times import times_of
 
 if TYPE_CHECKING:
     import pyarrow
@@ -26,6 +27,8 @@ class Rows(NamedTuple):
     kept: np.ndarray  # indices of the complete rows within the table
     ids: list[Any] | None
     labels: list[Any] | None
+    times: np.ndarray | None  # seconds since 1970
+    keys: list[str] | None
     rejects: dict[int, Reject]  # the other rows, by their index within the table
 
 
@@ -38,8 +41,8 @@ class Columns:
         Columns to learn, in this order; by default all others than those below.
     exclude : sequence of str
         Columns to leave out.
-    label, id : str, optional
-        Columns with the true class and with row ids; they are never learnt.
+    label, id, time, key : str, optional
+        Columns with the true class, with row ids, with times and with keys of models; they are never learnt.
     expected : sequence of str, optional
         Columns that the model has learnt; they are found by name, in the model's order.
     width : int, optional
@@ -53,12 +56,14 @@ class Columns:
         exclude: Sequence[str] = (),
         label: str | None = None,
         id: str | None = None,  # the name of the option
+        time: str | None = None,
+        key: str | None = None,
         expected: Sequence[str] | None = None,
         width: int | None = None,
     ) -> None:
         self.chosen = list(features) if features else None
         self.exclude = set(exclude)
-        self.label, self.id = label, id
+        self.label, self.id, self.time, self.key = label, id, time, key
         self.expected = None if expected is None else list(expected)
         self.width = width
         self.features: list[str] | None = None
@@ -69,7 +74,8 @@ class Columns:
     @property
     def carried(self) -> list[str]:
         """Columns that are passed through as text, never learnt."""
-        return [name for name in (self.id, self.label) if name is not None]
+        names = (self.id, self.label, self.time, self.key)
+        return list(dict.fromkeys(name for name in names if name is not None))
 
     def mentions(self, names: Sequence[str]) -> bool:
         """Whether one of these names was chosen by the user or learnt by the model."""
@@ -150,7 +156,8 @@ class Columns:
             if not is_number(types[name]):
                 raise StreamError(
                     f"Column {name!r} holds {types[name]}, but distances need numbers; leave it "
-                    f"out with --exclude {name}, name it with --label or --id, or encode it as numbers first."
+                    f"out with --exclude {name}, name it with --label, --id, --time or --key, or encode it "
+                    "as numbers first."
                 )
 
     def take(self, table: pyarrow.Table, named: bool = True) -> Rows:
@@ -162,14 +169,50 @@ class Columns:
                 np.empty(0, np.int64),
                 None if self.id is None else [],
                 None if self.label is None else [],
+                None if self.time is None else np.empty(0),
+                None if self.key is None else [],
                 rejects,
             )
         features = self.choose(table.schema, named)
         X = _matrix(table, features)
         kept, rejects = self._complete(X, rejects)
+        times = self._times(table)
+        if times is not None:
+            kept, rejects = self._with_time(table, times, kept, rejects)
+        keys = _keys(table, self.key)
+        if keys is not None:
+            kept, rejects = self._with_key(keys, kept, rejects)
         if len(kept) < len(X):
             X, table = X[kept], table.take(kept)
-        return Rows(X, kept, _values(table, self.id), _values(table, self.label), rejects)
+        times = None if times is None else times[kept]
+        keys = None if keys is None else [keys[row] for row in kept.tolist()]
+        return Rows(X, kept, _values(table, self.id), _values(table, self.label), times, keys, rejects)
+
+    def _times(self, table: pyarrow.Table) -> np.ndarray | None:
+        if self.time is None:
+            return None
+        present = self.time in table.column_names
+        return times_of(table.column(self.time)) if present else np.full(table.num_rows, np.nan)
+
+    def _with_time(
+        self, table: pyarrow.Table, times: np.ndarray, kept: np.ndarray, rejects: dict[int, Reject]
+    ) -> tuple[np.ndarray, dict[int, Reject]]:
+        """The rows that have a time; the others are rejected, too."""
+        reason = f"no time in column {self.time!r}"
+        for row in kept[np.isnan(times[kept])].tolist():
+            present = self.time in table.column_names
+            value = table.column(self.time)[row].as_py() if present else None
+            is_missing = value is None or value == ""
+            rejects[row] = Reject(reason, "" if is_missing else str(value), is_missing)
+        return kept[~np.isnan(times[kept])], rejects
+
+    def _with_key(
+        self, keys: list[str], kept: np.ndarray, rejects: dict[int, Reject]
+    ) -> tuple[np.ndarray, dict[int, Reject]]:
+        """The rows that have a key; the others are rejected, too."""
+        reject = Reject(f"no key in column {self.key!r}", is_missing=True)
+        without = {row: reject for row in kept.tolist() if not keys[row]}
+        return np.array([row for row in kept.tolist() if keys[row]], np.int64), {**rejects, **without}
 
     def _complete(self, X: np.ndarray, marked: dict[int, Reject]) -> tuple[np.ndarray, dict[int, Reject]]:
         """Indices of rows that can be learnt, and the others with their reasons."""
@@ -239,6 +282,12 @@ def _values(table: pyarrow.Table, name: str | None) -> list[Any] | None:
     if name is None:
         return None
     return table.column(name).to_pylist() if name in table.column_names else [None] * table.num_rows
+
+
+def _keys(table: pyarrow.Table, name: str | None) -> list[str] | None:
+    """Keys as text, so that they are the same whatever the format; empty where there is none."""
+    values = _values(table, name)
+    return None if values is None else ["" if value is None else str(value) for value in values]
 
 
 def listed(names: Sequence[str]) -> str:

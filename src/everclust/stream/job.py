@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from ..estimators.incremental import IncrementalClusterer
 from .bad_rows import BadRows
@@ -14,9 +14,27 @@ from .blocks import Block
 from .checkpoint import Checkpoints
 from .columns import Columns
 from .defaults import BLOCK, EVERY
+from .keyed import KeyedModels
 from .sinks.events import EventSink
 from .sinks.rows import RowSink
 from .timing import Timing
+
+
+class Tell(Protocol):
+    """Called with what happened to a run: a word, a sentence and figures."""
+
+    def __call__(self, event: str, sentence: str, level: str = ..., **fields: Any) -> None:
+        """Tell it."""
+
+
+class BlockWatcher(Protocol):
+    """Looks at a run after every block."""
+
+    def begin(self, job: Run) -> None:
+        """The run begins, or goes on."""
+
+    def check(self, job: Run) -> None:
+        """A block was processed."""
 
 
 class Summary(NamedTuple):
@@ -69,6 +87,12 @@ class Run:
         Called with the run and each block, after the block was learnt.
     should_stop : callable
         Called after every block, and several times a second while nothing arrives.
+    keyed : KeyedModels, optional
+        One model for each key; `model` then has the parameters and the columns of all of them.
+    alerts : BlockWatcher, optional
+        Alerts on shares of rows.
+    tell : callable, optional
+        Called with every checkpoint and every report of skipped rows, for a log.
     """
 
     model: IncrementalClusterer
@@ -90,6 +114,9 @@ class Run:
     idle: float | None = None
     on_block: Callable[[Run, Block], None] | None = None
     should_stop: Callable[[], bool] = lambda: False
+    keyed: KeyedModels | None = None
+    alerts: BlockWatcher | None = None
+    tell: Tell | None = None
 
     position: Position = None
     rows: int = 0
@@ -99,7 +126,9 @@ class Run:
 
     @property
     def n_seen(self) -> int:
-        """Number of samples that the model has learnt."""
+        """Number of samples that the model has learnt, or all models together."""
+        if self.keyed is not None:
+            return self.keyed.n_seen
         return int(getattr(self.model, "n_samples_seen_", 0))
 
 
@@ -120,3 +149,5 @@ def close(job: Run) -> None:
         sink.abort()
     if job.checkpoints is not None:
         job.checkpoints.close()
+    if job.keyed is not None:
+        job.keyed.models.close()

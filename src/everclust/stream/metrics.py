@@ -25,6 +25,8 @@ KINDS = (
     "back",
 )  # of events: a series that is 0 is better than none
 
+MAX_REASONS = 50  # labels: a reason names a column, and there may be thousands of columns
+
 
 @contextmanager
 def served(job: Run, address: str | None) -> Iterator[str | None]:
@@ -64,7 +66,7 @@ class RunCollector:
     def __init__(self, job: Run) -> None:
         self.job, self.events = job, EventCounter()
         job.event_sinks = [*job.event_sinks, self.events]
-        self.before = _counts(job)
+        self.before, self.skipped_before = _counts(job), Counter(job.bad_rows.reasons)
 
     def collect(self) -> Iterator[Any]:
         """All metrics, each with one value or one for each label."""
@@ -74,6 +76,12 @@ class RunCollector:
             yield core.CounterMetricFamily(
                 f"everclust_{name}", text, value=_counts(job)[name] - self.before[name]
             )
+        yield _labelled(
+            core.CounterMetricFamily(
+                "everclust_rows_skipped", "Rows that could not be learnt, by reason.", labels=["reason"]
+            ),
+            _by_reason(job.bad_rows.reasons.copy(), self.skipped_before),
+        )
         yield _labelled(
             core.CounterMetricFamily("everclust_events", "Events of clusters, by kind.", labels=["kind"]),
             {kind: self.events.counts[kind] for kind in KINDS},
@@ -88,32 +96,46 @@ class RunCollector:
             value = value_of(job)
             if value is not None:
                 yield core.GaugeMetricFamily(f"everclust_{name}", text, value=value)
+        for unit, n_left in job.source.lag().items():
+            text = f"What was not read yet of the source, in {unit}."
+            yield core.GaugeMetricFamily(f"everclust_source_lag_{unit}", text, value=n_left)
 
 
 COUNTS = {
     "rows_read": "Rows read.",
     "rows_learnt": "Rows learnt.",
-    "rows_skipped": "Rows skipped, because they could not be learnt.",
     "nodes_founded": "Nodes that rows have founded; divided by the rows learnt, the share of novel rows.",
 }
 
 
 def _counts(job: Run) -> dict[str, int]:
-    founded = job.model._scalar("n_born") if job.n_seen else 0
+    founded = job.model._scalar("n_born") if job.n_seen and job.keyed is None else 0
+    founded = founded if job.keyed is None else job.keyed.n_founded
     return {
         "rows_read": job.rows,
         "rows_learnt": job.n_seen,
-        "rows_skipped": job.skipped,
         "nodes_founded": founded,
     }
 
 
+def _by_reason(now: Counter[str], before: Counter[str]) -> dict[str, float]:
+    """Counts of the first MAX_REASONS reasons that came up, and of all others together."""
+    named = dict.fromkeys([*now][:MAX_REASONS])
+    found: dict[str, float] = {reason: now[reason] - before[reason] for reason in named}
+    others = now.total() - before.total() - sum(found.values())
+    return {**found, "other": others} if len(now) > MAX_REASONS else found
+
+
 def _fitted(read: Callable[[Run], float]) -> Callable[[Run], float | None]:
-    return lambda job: read(job) if job.n_seen else None
+    return lambda job: read(job) if job.n_seen and job.keyed is None else None
 
 
 GAUGES: dict[str, tuple[str, Callable[[Run], float | None]]] = {
     "samples": ("Samples that the model has learnt in all its life.", lambda job: job.n_seen),
+    "models": (
+        "Models, one for each key.",
+        lambda job: None if job.keyed is None else len(job.keyed.models),
+    ),
     "nodes": ("Nodes of the model.", _fitted(lambda job: job.model.n_nodes_)),
     "clusters": ("Clusters of the model.", _fitted(lambda job: job.model.n_clusters_)),
     "vigilance": ("Vigilance threshold of the model.", _fitted(lambda job: job.model.vigilance_)),

@@ -23,6 +23,7 @@ class PromptSource:
         self._source, self._seconds = source, seconds
         self.named, self.endless = source.named, source.endless
         self.wants_checkpoint = source.wants_checkpoint
+        self.outage = getattr(source, "outage", None)
 
     def batches(self, position: Position = None) -> Iterator[Batch]:
         """All rows after a position, and an empty batch when some have waited long enough."""
@@ -46,6 +47,10 @@ class PromptSource:
     def fraction(self, position: Position) -> float | None:
         """Share of the source that lies before a position."""
         return self._source.fraction(position)
+
+    def lag(self) -> dict[str, int]:
+        """How much of the source was not read yet."""
+        return self._source.lag()
 
     def close(self) -> None:
         """Close files and connections."""

@@ -42,16 +42,28 @@ class Outage:
     def __init__(self, url: str) -> None:
         self.url = url
         self.since: float | None = None
+        #: Called when an outage begins and when it ends, for a log.
+        self.tell: Callable[..., None] = lambda event, sentence, level="info", **figures: None
 
     def check(self, reason: object) -> None:
         """The server does not answer: raise an error if this has lasted for MAX_OUTAGE seconds."""
         now = time.monotonic()
-        self.since = now if self.since is None else self.since
+        if self.since is None:
+            self.since = now
+            self.tell(
+                "outage",
+                f"{self.url} does not answer: {str(reason).rstrip('.') or 'it took too long'}; it is waited "
+                f"for, up to {MAX_OUTAGE:.0f} seconds.",
+                "warning",
+            )
         if now - self.since > MAX_OUTAGE:
             raise UnreachableError(f"{self.url} does not answer any more: {str(reason).rstrip('.')}.")
 
     def end(self) -> None:
         """The server answers again."""
+        if self.since is not None:
+            seconds = time.monotonic() - self.since
+            self.tell("outage-end", f"{self.url} answers again after {seconds:.1f} s.", seconds=seconds)
         self.since = None
 
 

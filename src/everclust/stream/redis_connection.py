@@ -16,10 +16,20 @@ TIMEOUT = 3.0  # seconds without a byte, after which a signal is noticed
 def connect(
     url: str, options: tuple[str, ...] = (), warn: Callable[[str], None] = lambda sentence: None
 ) -> tuple[Any, Address]:
-    """(client, address) of `redis://user:password@host:port/stream?db=0`.
+    """(client, address) of a server that answers; one that does not is waited for."""
+    client, address = client_of(url, options)
+    try:
+        wait_for_server(lambda: ping(client, address.shown), warn)
+    except BaseException:
+        client.close()
+        raise
+    return client, address
 
-    A server that does not answer is waited for. The client retries no command: a retried read would skip
-    entries delivered to a broken connection.
+
+def client_of(url: str, options: tuple[str, ...] = ()) -> tuple[Any, Address]:
+    """(client, address) of `redis://user:password@host:port/stream?db=0`, which is not connected yet.
+
+    The client retries no command: a retried read would skip entries delivered to a broken connection.
     """
     redis = require("redis", extra="redis", purpose="redis://")
     from redis.backoff import NoBackoff
@@ -41,15 +51,11 @@ def connect(
         socket_connect_timeout=TIMEOUT,
         retry=Retry(NoBackoff(), 0),
     )
-    try:
-        wait_for_server(lambda: _ping(client, address.shown), warn)
-    except BaseException:
-        client.close()
-        raise
     return client, address
 
 
-def _ping(client: Any, shown: str) -> None:
+def ping(client: Any, shown: str) -> None:
+    """Raise an error if the server does not answer, or refuses the connection."""
     import redis
 
     try:

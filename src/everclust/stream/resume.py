@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from .batch import StreamError, UnreachableError
@@ -18,23 +19,32 @@ def save_and_acknowledge(job: Run) -> None:
         with job.timing.spent("writing"):
             _write(job)
         job.timing.saved_at = time.time()
+        _tell(job)
     with suppress(UnreachableError):  # the next checkpoint tries again; `batches` raises if it lasts
         job.source.acknowledge(job.position)
 
 
+def _tell(job: Run) -> None:
+    kept = job.model_path if job.checkpoints is None else job.checkpoints.folder
+    if job.tell is not None and kept is not None:
+        what = "model" if job.keyed is None else "set of models"
+        what = what if job.checkpoints is None else "checkpoint"
+        job.tell(
+            "checkpoint",
+            f"The {what} after row {job.rows:,} is saved in {kept}.",
+            rows=job.rows,
+            skipped=job.skipped,
+            samples=job.n_seen,
+        )
+
+
 def _write(job: Run) -> None:
     model_path = job.model_path if job.learns else None
+    if job.keyed is not None:
+        job.keyed.save(_record(job))
+        return
     if job.checkpoints is not None:
-        record = {
-            "source": job.url,
-            "position": job.position,
-            "rows": job.rows,
-            "skipped": job.skipped,
-            "reasons": dict(job.bad_rows.reasons),
-            "marks": {name: sink.mark() for name, sink in sinks_of(job).items()},
-            "settings": _settings(job),
-        }
-        saved = job.checkpoints.write(job.model, record)
+        saved = job.checkpoints.write(job.model, _record(job))
         if model_path is not None:
             write_file(model_path, saved.read_bytes())
         return
@@ -45,20 +55,49 @@ def _write(job: Run) -> None:
             job.model.save(model_path)
 
 
+def _record(job: Run) -> dict[str, Any]:
+    """What a run needs to go on, besides the model."""
+    return {
+        "source": job.url,
+        "position": job.position,
+        "rows": job.rows,
+        "skipped": job.skipped,
+        "reasons": dict(job.bad_rows.reasons),
+        "marks": {name: sink.mark() for name, sink in sinks_of(job).items()},
+        "settings": _settings(job),
+    }
+
+
 def resume(job: Run) -> Checkpoint | None:
     """Set a run back to its latest checkpoint, if it has one; `run` sets back the sinks."""
     found = job.checkpoints.latest() if job.checkpoints is not None else None
     if found is not None:
-        _check_same(job, found.record)
+        assert job.checkpoints is not None
+        _check_same(job, found.record, job.checkpoints.folder)
         job.model = found.model
-        _expect_columns_of_model(job)
         if job.jobs > 1:
             job.model.set_params(n_jobs=job.jobs)
-        job.position = found.record["position"]
-        job.rows, job.skipped = found.record["rows"], found.record["skipped"]
-        job.bad_rows.restore(found.record.get("reasons", {}))
-        job.marks = found.record["marks"]
+        _restore(job, found.record)
     return found
+
+
+def resume_keyed(job: Run) -> bool:
+    """Set a run of many models back to where they were saved, if that was in the same source."""
+    assert job.keyed is not None
+    record = job.keyed.record
+    if record is None or record["source"] != job.url:
+        return False
+    _check_same(job, record, job.keyed.folder)
+    _restore(job, record)
+    return True
+
+
+def _restore(job: Run, record: dict[str, Any]) -> None:
+    _expect_columns_of_model(job)
+    job.position = record["position"]
+    job.rows, job.skipped = record["rows"], record["skipped"]
+    job.bad_rows.restore(record.get("reasons", {}))
+    job.marks = record["marks"]
 
 
 def _expect_columns_of_model(job: Run) -> None:
@@ -84,17 +123,18 @@ def _settings(job: Run) -> dict[str, Any]:
         "exclude": sorted(columns.exclude),
         "label": columns.label,
         "id": columns.id,
+        "time": columns.time,
+        "key": columns.key,
         "missing": job.bad_rows.missing,
     }
 
 
-def _check_same(job: Run, record: dict[str, Any]) -> None:
-    assert job.checkpoints is not None
+def _check_same(job: Run, record: dict[str, Any], folder: Path) -> None:
     now = {"source": job.url, **_settings(job)}
     then = {"source": record["source"], **record["settings"]}
     for name in now:
         if now[name] != then.get(name):
             raise StreamError(
-                f"The checkpoints in {job.checkpoints.folder} were made with {name} {then.get(name)!r}, but "
+                f"The checkpoints in {folder} were made with {name} {then.get(name)!r}, but "
                 f"it is {now[name]!r} now; use the same value, or choose another folder."
             )

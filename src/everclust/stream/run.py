@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..model.parallel import round_length
+from ..model.times import SampleTimes
 from .blocks import Block, blocks, one_ahead
 from .job import Run, Summary, close, sinks_of
 from .resume import save_and_acknowledge
@@ -36,6 +37,8 @@ def run(job: Run) -> Summary:
             remove_leftovers(path)
         for name, sink in sinks_of(job).items():
             sink.rewind(job.marks.get(name))
+        if job.alerts is not None:
+            job.alerts.begin(job)
         ended = _process_stream(job)
         _finish(job)
     finally:
@@ -60,7 +63,7 @@ def _process_stream(job: Run) -> str:
         if ended is not None:
             return ended
         # An endless source is acknowledged without checkpoints, too, or it would hold all rows for ever.
-        keeps = job.checkpoints is not None or job.source.endless
+        keeps = job.checkpoints is not None or job.keyed is not None or job.source.endless
         if (keeps and clock.is_due()) or job.source.wants_checkpoint:
             save_and_acknowledge(job)
             clock.reset()
@@ -88,25 +91,56 @@ def _process_block(job: Run, block: Block) -> None:
 
 
 def _process_rows(job: Run, block: Block) -> None:
-    before = job.n_seen
+    before, events = job.n_seen, None
     novel = _novelty(job, block) if job.answers is not None and job.novel and len(block.X) else None
     if job.learns and len(block.X):
         _name_features(job)
         with job.timing.spent("learning"):
-            job.model._learn_rows(block.X)
+            events = _learn(job, block)
     if job.answers is not None and len(block.X):
         with job.timing.spent("predicting"):
             answers = _answers(job, block, novel)
         with job.timing.spent("writing"):
             job.answers.write(answers)
-    _write_events(job, before)
+    _write_events(job, _events(job, before) if events is None else events)
     job.bad_rows.take(block, job.rows)
     job.rows += block.n_rows
     job.skipped += block.n_rows - len(block.X)
     job.position = block.position
-    job.bad_rows.report(job.columns.warn)
+    _report_skips(job)
+    if job.alerts is not None:
+        job.alerts.check(job)
     if job.on_block is not None:
         job.on_block(job, block)
+
+
+def _learn(job: Run, block: Block) -> list[dict[str, Any]] | None:
+    """Learn rows; models of many keys return their events at once."""
+    if job.keyed is not None:
+        return job.keyed.learn(block, wants_events=bool(job.event_sinks))
+    _take_times(job, block)
+    job.model._learn_rows(block.X)
+    return None
+
+
+def _take_times(job: Run, block: Block) -> None:
+    """Keep the times of rows that are about to be learnt, so that events and reports can tell them."""
+    if block.times is not None:
+        if job.model._times is None:
+            job.model._times = SampleTimes()
+        job.model._times.add(job.n_seen, block.times)
+
+
+def _report_skips(job: Run, *, at_end: bool = False) -> None:
+    warn = job.columns.warn
+    if job.tell is not None:
+        figures: dict[str, Any] = {
+            "rows": job.rows,
+            "skipped": job.skipped,
+            "reasons": dict(job.bad_rows.reasons),
+        }
+        warn = partial(job.tell, "skipped", level="warning", **figures)
+    job.bad_rows.report(warn, at_end=at_end)
 
 
 def _name_features(job: Run) -> None:
@@ -118,6 +152,8 @@ def _name_features(job: Run) -> None:
 
 def _novelty(job: Run, block: Block) -> list[bool]:
     """Whether rows are new to the model; to one that has learnt nothing, all are."""
+    if job.keyed is not None:
+        return job.keyed.novel(block)
     if not job.model.__sklearn_is_fitted__():
         return [True] * len(block.X)
     return job.model._novel_rows(block.X).tolist()
@@ -125,7 +161,11 @@ def _novelty(job: Run, block: Block) -> list[bool]:
 
 def _answers(job: Run, block: Block, novel: list[bool] | None) -> Iterator[tuple[Any, ...]]:
     names = block.ids if block.ids is not None else (job.rows + 1 + block.kept).tolist()
-    columns = [names, job.model._predict_rows(block.X).tolist()]
+    if job.keyed is not None:
+        keys = [] if job.columns.id == job.columns.key else [block.keys]
+        columns = [names, *keys, job.keyed.predict(block)]
+    else:
+        columns = [names, job.model._predict_rows(block.X).tolist()]
     if job.similarity:
         columns.append(job.model._score_rows(block.X).tolist())
     if novel is not None:
@@ -133,16 +173,22 @@ def _answers(job: Run, block: Block, novel: list[bool] | None) -> Iterator[tuple
     return zip(*columns, strict=True)
 
 
-def _write_events(job: Run, since: int) -> None:
-    if job.event_sinks and job.n_seen > since:
-        events = numbered(job.model.events(since=since))
+def _events(job: Run, since: int) -> list[dict[str, Any]]:
+    if not job.event_sinks or job.n_seen == since:
+        return []
+    times = job.model._times if job.columns.time is not None else None
+    return numbered(job.model.events(since=since), times)
+
+
+def _write_events(job: Run, events: list[dict[str, Any]]) -> None:
+    if events:
         with job.timing.spent("writing"):
             for sink in job.event_sinks:
                 sink.write(events)
 
 
 def _finish(job: Run) -> None:
-    job.bad_rows.report(job.columns.warn, at_end=True)
+    _report_skips(job, at_end=True)
     save_and_acknowledge(job)
     for sink in reversed(sinks_of(job).values()):  # predictions before webhooks, which may not answer
         sink.finish()

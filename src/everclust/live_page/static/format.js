@@ -14,6 +14,9 @@ export function measure(x) {
   return String(Number(x.toPrecision(4)));
 }
 
+// A time of the stream, to the second.
+export const moment = (time) => time.replace("T", " ").replace(/(\.\d+)?Z$/, "");
+
 // Builds an element; children are inserted as text, never as markup.
 export function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);

@@ -1,7 +1,7 @@
 // The table of clusters and the log of events.
 
 import { colourOf } from "./colours.js";
-import { brief, count, element } from "./format.js";
+import { brief, count, element, moment } from "./format.js";
 
 const MAX_LINES = 200;
 const BURST = 12; // events listed at once,
@@ -108,10 +108,10 @@ export class EventLog {
   }
 
   // The server words the event; integers among the words are ids.
-  #line([sample, kind, , , , words], isNews) {
+  #line([sample, kind, , , , words, time], isNews) {
     const sentence = element("span", {}, ...words.map((word) => (typeof word === "number" ? this.#id(word) : word)));
     return element("li", { class: isNews ? "new" : "", "data-kind": kind },
-      element("span", { class: "sample" }, count(sample)), sentence);
+      element("span", { class: "sample", title: `sample ${count(sample)}` }, time ? moment(time) : count(sample)), sentence);
   }
 
   #id(id) {

@@ -7,7 +7,7 @@ import { ClusterTable, EventLog } from "./lists.js";
 import { Scene } from "./scene.js";
 import { Topology } from "./topology.js";
 import { Traces } from "./traces.js";
-import { count, element } from "./format.js";
+import { count, element, moment } from "./format.js";
 
 const REACH = 14; // pixels within which the pointer finds a node
 const by = (id) => document.getElementById(id);
@@ -59,6 +59,7 @@ function update(frame) {
   if ("features" in frame) showFeatures(frame.features);
   if ("axes" in frame) topology.axes = frame.axes;
   if ("n" in frame) known.n = frame.n;
+  if (frame.time) by("now-time").textContent = moment(frame.time);
   if (frame.counts) log.showCounts(frame.counts);
   const listed = frame.events ? log.add(frame.events, now) : [];
   scene.update(frame, now, fresh ? [] : listed);

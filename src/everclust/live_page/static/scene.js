@@ -28,7 +28,7 @@ export class Scene {
     for (const name of ["label", "active", "use", "edges"]) if (name in frame) this[name] = frame[name];
     if ("at" in frame || "birth" in frame || "box" in frame) this.#move(frame, now);
     if ("samples" in frame || "sample_label" in frame) this.#scatter(frame, now);
-    for (const [, kind, before, after, , , where] of events) {
+    for (const [, kind, before, after, , , , where] of events) {
       const id = kind === "gone" ? before[0] : after[0];
       this.ripples.push({ x: where[0], y: where[1], kind, id, born: now });
     }

@@ -6,7 +6,7 @@ import os
 import stat
 import sys
 from contextlib import suppress
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from ...text import counted
 from ..batch import StreamError, UnwritableError
@@ -46,13 +46,15 @@ class AppendFile:
         except OSError as error:
             raise self._unwritable(error) from None
 
-    def rewind(self, mark: dict[str, int] | int | None) -> bool:
+    def rewind(self, mark: dict[str, Any] | int | None) -> bool:
         """Cut the file back to a mark, where None is its start; returns whether the file begins anew.
 
         If it was renamed since, that file is cut back, and a new one is begun.
         """
         if self.path == "-":
             return mark is None
+        if isinstance(mark, dict) and "number" in mark:
+            raise StreamError(f"{self.path} was rotated before the checkpoint; go on with --rotate.")
         length, inode = (mark["length"], mark["inode"]) if isinstance(mark, dict) else (mark, None)
         is_whole = os.path.exists(self.path) and os.path.getsize(self.path) >= (length or 0)
         if length is None or is_whole:
@@ -86,6 +88,12 @@ class AppendFile:
         except OSError as error:
             raise self._unwritable(error) from None
         return False
+
+    def length(self) -> int:
+        """Bytes in the file, with those that are not written yet; 0 if there is none."""
+        if self._file is not None:
+            return self._file.tell()
+        return os.path.getsize(self.path) if os.path.exists(self.path) else 0
 
     def close(self) -> None:
         """Sync the file to the disk and close it."""

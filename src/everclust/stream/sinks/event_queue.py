@@ -71,7 +71,7 @@ class EventQueue:
         """Remove events after one of them: a run that resumes there adds them again."""
         with self._lock:
             lines = self._lines()
-            kept = [line for line in lines if _key(line) <= (sample, number)]
+            kept = [line for line in lines if place_of(json.loads(line)) <= (sample, number)]
             if len(kept) < len(lines):
                 self._rewrite(b"".join(kept))
 
@@ -133,6 +133,8 @@ class EventQueue:
         self._file, self._sent = None, 0
 
 
-def _key(line: bytes) -> tuple[int, int]:
-    event = json.loads(line)
-    return event["sample"], event["number"]
+def place_of(event: dict[str, Any]) -> tuple[int, int]:
+    """What identifies an event, and grows from event to event: its sample, among those of all models, and
+    its number.
+    """
+    return event.get("total", event["sample"]), event["number"]

@@ -10,8 +10,13 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ...model.events import Event
+from ...model.times import SampleTimes
 from ..batch import StreamError
+from ..secrets import expanded
+from .event_queue import place_of
 from .json_lines import JsonLinesFile
+from .queued import QueuedEvents, mark_of
+from .rotating_file import Rotation
 from .webhook import Webhook
 
 
@@ -36,7 +41,8 @@ class EventSink(Protocol):
         """Close after an error."""
 
 
-def _temporary_queue(mark: str) -> Path:
+def temporary_queue(mark: str) -> Path:
+    """A file for events of a run that keeps nothing."""
     return Path(tempfile.gettempdir()) / f"everclust-{os.getpid()}-{mark}.queue"
 
 
@@ -45,27 +51,39 @@ def _ignore(sentence: str) -> None:
 
 
 def open_event_sink(
-    url: str, queue: Callable[[str], Path] = _temporary_queue, warn: Callable[[str], None] = _ignore
+    url: str,
+    queue: Callable[[str], Path] = temporary_queue,
+    warn: Callable[[str], None] = _ignore,
+    rotation: Rotation | None = None,
 ) -> EventSink:
     """A file of JSON Lines, `-` for standard output, `redis://host:port/stream` or `https://…`.
 
-    A webhook keeps events in the file that `queue` names until they are sent, and warns of outages.
+    A Redis stream or a webhook gets them from a queue, in the file that `queue` names, and outages are
+    warned of.
     """
+    mark, url = mark_of(url), expanded(url)  # a new password does not change the queue
     if url.startswith(("redis://", "rediss://")):
         from .redis_events import RedisEvents
 
-        return RedisEvents(url, warn)
+        stream = RedisEvents(url)
+        return QueuedEvents(stream, stream.shown, queue(mark), warn)
     if url.startswith(("http://", "https://")):
-        return Webhook(url, queue, warn)
-    return JsonLinesFile(url)
+        hook = Webhook(url)  # two webhooks may have the same host
+        return QueuedEvents(hook, f"{hook.shown} {mark}", queue(mark), warn)
+    return JsonLinesFile(url, None if url == "-" else rotation)
 
 
-def numbered(events: Sequence[Event]) -> list[dict[str, Any]]:
-    """Events as dicts for JSON; `number` counts those of one sample, so both identify an event."""
+def numbered(events: Sequence[Event], times: SampleTimes | None = None) -> list[dict[str, Any]]:
+    """Events as dicts for JSON; `number` counts those of one sample, so both identify an event.
+
+    With times of samples, `time` is when the sample of the event happened.
+    """
     found: list[dict[str, Any]] = []
     for event in events:
         same = bool(found) and found[-1]["sample"] == event.sample
         found.append({**event.to_dict(), "number": found[-1]["number"] + 1 if same else 0})
+        if times is not None:
+            found[-1]["time"] = times.text(event.sample)
     return found
 
 
@@ -85,7 +103,7 @@ def length_until(path: str, n_seen: int) -> tuple[int, int]:
 
 def _sample_of(line: bytes) -> int | None:
     try:
-        sample = json.loads(line)["sample"] if line.endswith(b"\n") else None
+        sample = place_of({"number": 0, **json.loads(line)})[0] if line.endswith(b"\n") else None
     except (ValueError, TypeError, KeyError):
         return None
     return sample if isinstance(sample, int) else None

@@ -7,13 +7,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from .append_file import AppendFile
+from .rotating_file import RotatingFile, Rotation
 
 
 class JsonLinesFile:
     """One JSON object on each line."""
 
-    def __init__(self, path: str) -> None:
-        self.name, self.file = path, AppendFile(path)
+    def __init__(self, path: str, rotation: Rotation | None = None) -> None:
+        self.name = path
+        self.file = AppendFile(path) if rotation is None else RotatingFile(path, rotation)
 
     def write(self, records: Sequence[dict[str, Any]]) -> None:
         """Append records."""

@@ -3,52 +3,47 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..batch import UnreachableError
-from ..redis_connection import connect
-
-RETRIES = 7  # of adding an entry, over half a minute
+from ..reconnect import RefusedError
+from ..redis_connection import client_of, ping
+from .event_queue import place_of
+from .queued import MAX_BATCH, UndeliveredError
 
 
 class RedisEvents:
-    """Events as entries of a Redis stream. Sample and number form the id, so none is added twice."""
+    """Delivers events as entries of a Redis stream. Sample and number form the id, so none is added twice.
 
-    def __init__(self, url: str, warn: Callable[[str], None]) -> None:
-        self.client, address = connect(url, warn=warn)
-        from redis.backoff import ExponentialBackoff
-        from redis.retry import Retry
+    A server that does not answer when the run begins is tried again later; one that refuses the password is
+    an error.
+    """
 
-        self.client.set_retry(Retry(ExponentialBackoff(cap=8.0, base=0.25), RETRIES))
-        self.name, self.stream = address.shown, address.name
+    max_batch = MAX_BATCH
 
-    def write(self, events: Sequence[dict[str, Any]]) -> None:
+    def __init__(self, url: str) -> None:
+        self.client, address = client_of(url)
+        self.shown, self.stream = address.shown, address.name
+        try:
+            ping(self.client, self.shown)
+        except UnreachableError as error:  # `deliver` tries again
+            if isinstance(error, RefusedError):
+                self.client.close()
+                raise
+
+    def deliver(self, batch: list[dict[str, Any]]) -> None:
         """Add events that are not there yet."""
         import redis
 
-        for event in events:
+        for event in batch:
+            sample, number = place_of(event)
             fields = {name: json.dumps(value) for name, value in event.items() if name != "kind"}
             try:
-                self.client.xadd(
-                    self.stream, {"kind": event["kind"], **fields}, id=f"{event['sample']}-{event['number']}"
-                )
-            except redis.ResponseError as error:
-                if "equal or smaller" not in str(error):
-                    raise UnreachableError(f"{self.name} refuses events: {error}.") from None
+                self.client.xadd(self.stream, {"kind": event["kind"], **fields}, id=f"{sample}-{number}")
             except redis.RedisError as error:
-                raise UnreachableError(f"{self.name} does not answer: {str(error).rstrip('.')}.") from None
+                if "equal or smaller" not in str(error):
+                    raise UndeliveredError(str(error)) from None
 
-    def mark(self) -> None:
-        """The server has no position."""
-
-    def rewind(self, mark: Any) -> None:
-        """Entries stay, and are not added again."""
-
-    def finish(self) -> None:
-        """Close after the last event."""
-        self.client.close()
-
-    def abort(self) -> None:
-        """Close after an error."""
+    def close(self) -> None:
+        """Close the connection."""
         self.client.close()

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from ..batch import StreamError, import_pyarrow
 from ..write_file import write_file
 from .append_file import AppendFile
+from .rotating_file import RotatingFile, Rotation
 
 
 class RowSink(Protocol):
@@ -36,13 +37,19 @@ class RowSink(Protocol):
         """Close after an error."""
 
 
-def open_sink(path: str, heads: Sequence[str], format: str | None = None) -> RowSink:
+def open_sink(
+    path: str, heads: Sequence[str], format: str | None = None, rotation: Rotation | None = None
+) -> RowSink:
     """A sink for rows with these column names; `-` is standard output, the suffix names the format."""
     kind = format or ("csv" if path == "-" else Path(path).suffix.lower().removeprefix("."))
     if kind in ("jsonl", "ndjson"):
-        return TextSink(path, JsonRows(heads))
+        return TextSink(path, JsonRows(heads), rotation)
     if kind in ("csv", ""):
-        return TextSink(path, CsvRows(heads))
+        return TextSink(path, CsvRows(heads), rotation)
+    if kind == "parquet" and rotation is not None:
+        raise StreamError(
+            f"--rotate does not go with {path}, because Parquet is written at the end; use .csv."
+        )
     if kind == "parquet" and path != "-":
         return ParquetSink(Path(path), heads)
     raise StreamError(
@@ -87,9 +94,11 @@ class JsonRows:
 class TextSink:
     """Lines of text in a file or on standard output."""
 
-    def __init__(self, path: str, rows: CsvRows | JsonRows) -> None:
+    def __init__(self, path: str, rows: CsvRows | JsonRows, rotation: Rotation | None = None) -> None:
         self.name, self.rows = path, rows
-        self.file = AppendFile(path)
+        self.file: AppendFile | RotatingFile = AppendFile(path)
+        if rotation is not None and path != "-":
+            self.file = RotatingFile(path, rotation, rows.header().encode())
 
     def write(self, rows: Iterable[Sequence[Any]]) -> None:
         """Write rows."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..batch import Source, StreamError
 from ..columns import Columns
+from ..secrets import expanded
 from ..urls import without_password
 
 SYSTEMS = ("kafka", "redis", "rediss", "nats", "mqtt", "mqtts")
@@ -28,7 +29,7 @@ def open_source(
     url : str
         A path or pattern (CSV, TSV, JSON Lines, Parquet, Arrow, ``.npy``, ``.npz``), ``-`` for standard
         input, or ``kafka://host:port/topic``, ``redis://host:port/stream``, ``nats://host:port/stream``,
-        ``mqtt://host:port/topic``.
+        ``mqtt://host:port/topic``. ``${NAME}`` in a URL stands for an environment variable.
     columns : Columns, optional
         Which columns to read; by default all, and they must be numbers.
     format : str, optional
@@ -56,6 +57,7 @@ def open_source(
     [2]
     """
     columns = Columns() if columns is None else columns
+    url = expanded(url)
     scheme, is_url, _ = url.partition("://")
     if is_url and scheme in SYSTEMS:
         return _message_system(scheme, url, columns, warn)

@@ -48,6 +48,15 @@ class FileBytes:
         """Bytes of the open file, whatever its name is now."""
         return os.fstat(self._file.fileno()).st_size
 
+    def left(self) -> int | None:
+        """Bytes that were not read yet; None if the file is compressed or closed."""
+        if not self._plain or self._file.closed:
+            return None
+        try:
+            return max(self.size() - self._file.tell(), 0)
+        except ValueError:  # the reading thread has just closed it
+            return None
+
     def is_at_least(self, n_bytes: int) -> bool:
         """Whether a plain file has so many bytes; of a compressed one, this is found out by reading."""
         return not self._plain or self.size() >= n_bytes

@@ -56,6 +56,7 @@ class Files:
         self.columns, self.format, self.header, self.follow = columns, format, header, follow
         self.paths = ["-"] if pattern == "-" else _matching_files(pattern)
         self.endless = follow
+        self._origin: FileBytes | None = None  # the text file that is being read
         self._stopped = threading.Event()
         self.named = header is not False and not any(
             self._suffix(path) in (".npy", ".npz") for path in self.paths
@@ -139,6 +140,7 @@ class Files:
     ) -> TextReader:
         origin = StandardInput() if path == "-" else FileBytes(Path(path))
         name = "Standard input" if path == "-" else path
+        self._origin = origin if isinstance(origin, FileBytes) else None
         return TextReader(
             origin, name, TEXTS[suffix], self.columns, header=self.header, follow=follow, names=names
         )
@@ -182,6 +184,13 @@ class Files:
         size = path.stat().st_size if isinstance(within, dict) and path.suffix not in COMPRESSED else 0
         inside = within["byte"] / size if size else 0.0
         return (k + inside) / len(self.paths) if size or len(self.paths) > 1 else None
+
+    def lag(self) -> dict[str, int]:
+        """Bytes that were not read yet of a single text file; unknown if it is compressed."""
+        if len(self.paths) > 1 or self._origin is None:
+            return {}
+        n_left = self._origin.left()
+        return {} if n_left is None else {"bytes": n_left}
 
     def close(self) -> None:
         """Stop the reading thread."""

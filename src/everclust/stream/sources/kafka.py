@@ -149,6 +149,19 @@ class KafkaTopic:
         """A topic has no end."""
         return None
 
+    def lag(self) -> dict[str, int]:
+        """Messages of all partitions that were not consumed yet, as the brokers said with the last ones."""
+        try:
+            places = self.consumer.position(self.consumer.assignment())
+            behind = [self._behind(place) for place in places if place.offset >= 0]
+        except (self.kafka.KafkaException, RuntimeError):  # it does not answer, or is closed
+            return {}
+        return {"messages": sum(behind)} if behind else {}
+
+    def _behind(self, place: Any) -> int:
+        _, end = self.consumer.get_watermark_offsets(place, cached=True)
+        return max(end - place.offset, 0)
+
     def close(self) -> None:
         """Close the connection."""
         self.consumer.close()

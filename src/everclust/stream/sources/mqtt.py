@@ -160,6 +160,10 @@ class MqttTopic:
         """A topic has no end."""
         return None
 
+    def lag(self) -> dict[str, int]:
+        """A broker does not say how many messages wait."""
+        return {}
+
     def close(self) -> None:
         """Close the connection; the broker keeps messages that were not acknowledged."""
         if self.client is not None:

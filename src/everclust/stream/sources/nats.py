@@ -38,6 +38,8 @@ class JetStream:
             logging.NullHandler()
         )  # its warnings would go to standard error
         self.trouble: Exception | None = None
+        self.outage = Outage(self.url)
+        self.n_behind: int | None = None  # messages after the last one that was read
         try:
             self.client = wait_for_server(self._connect, warn)
         except BaseException:
@@ -88,9 +90,8 @@ class JetStream:
         """Messages after a sequence number, without end."""
         from nats.errors import Error
 
-        yield from with_reconnect(
-            self._read_from, position, Outage(self.url), (Error, OSError, UnreachableError)
-        )
+        errors = Error, OSError, UnreachableError
+        yield from with_reconnect(self._read_from, position, self.outage, errors)
 
     def _read_from(self, position: Position) -> Iterator[Batch]:
         """Messages until one is missing or the connection breaks."""
@@ -103,6 +104,7 @@ class JetStream:
             numbers = [message.metadata.sequence.consumer for message in messages]
             in_order = [n == n_came + 1 + k for k, n in enumerate(numbers)]
             messages = messages if all(in_order) else messages[: in_order.index(False)]
+            self.n_behind = messages[-1].metadata.num_pending if messages else 0
             yield self._batch(messages, position)
             position = messages[-1].metadata.sequence.stream if messages else position
             n_came += len(messages)
@@ -162,6 +164,10 @@ class JetStream:
     def fraction(self, position: Position) -> float | None:
         """A stream has no end."""
         return None
+
+    def lag(self) -> dict[str, int]:
+        """Messages behind the last one, as the server said when it sent that one."""
+        return {} if self.n_behind is None else {"messages": self.n_behind}
 
     def close(self) -> None:
         """Close the connection."""

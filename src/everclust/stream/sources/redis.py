@@ -217,6 +217,16 @@ class RedisStream:
         """A stream has no end."""
         return None
 
+    def lag(self) -> dict[str, int]:
+        """Entries that the group was not delivered yet; unknown before Redis 7 and after XDEL."""
+        import redis
+
+        try:
+            n_left = None if self.outage.since is not None else self._group().get("lag")
+        except (redis.RedisError, StopIteration):  # it does not answer, or there is no group yet
+            return {}
+        return {} if n_left is None else {"messages": int(n_left)}
+
     def close(self) -> None:
         """Close the connection."""
         self.losses.report()
