@@ -62,7 +62,7 @@ class CsvParser:
     def parse(self, text: bytes) -> pyarrow.Table:
         """Parse whole lines into a table, in which every record is a row, also those that are rejected."""
         arrow = import_pyarrow()
-        if not text.strip():
+        if _is_blank(text):
             return arrow.table({})
         if not self.names:
             self.names = [f"x{k}" for k in range(self._n_columns(text))]
@@ -183,7 +183,7 @@ class JsonParser:
     def parse(self, text: bytes) -> pyarrow.Table:
         """Parse whole lines into a table, in which every object is a row, also those that are rejected."""
         arrow = import_pyarrow()
-        if not text.strip():
+        if _is_blank(text):
             return arrow.table({})
         try:
             if self.schema is None:
@@ -247,6 +247,10 @@ def _with_texts(table: pyarrow.Table, broken: dict[int, Reject]) -> pyarrow.Tabl
 
 def _becomes_float(kind: Any) -> bool:
     return kind is None or (is_number(kind) and not import_pyarrow().types.is_boolean(kind))
+
+
+def _is_blank(text: bytes) -> bool:
+    return not text or text.isspace()
 
 
 def _is_numeral(text: str) -> bool:

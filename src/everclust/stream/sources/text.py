@@ -151,6 +151,11 @@ class TextReader:
             if self.follow and self._was_truncated(start + len(rest)):
                 self.truncated_at = self._position(start, start)
                 return
+            if end := self._plain_end(rest, piece):
+                text = b"".join((rest, memoryview(piece)[:end]))  # copied once
+                yield start, text, False
+                start, rest = start + len(text), piece[end:]
+                continue
             rest += piece
             at_end = not piece and not self.follow
             if not piece and self.follow:
@@ -162,6 +167,12 @@ class TextReader:
                 yield start, b"", False
         if rest.strip():
             yield start, rest, False
+
+    def _plain_end(self, rest: bytes, piece: bytes) -> int:
+        """The end of the last whole record in a piece, where no quotes have to be looked at; or 0."""
+        if self.parser.quotes is not None and (b'"' in piece or b'"' in rest):
+            return 0
+        return piece.rfind(b"\n") + 1
 
     def _cut(self, text: bytes, at_end: bool) -> Cut:
         if self.parser.quotes is None:
