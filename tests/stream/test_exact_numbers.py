@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everclust.stream.columns import Columns
+from everclust.stream.dialect import Dialect
 from everclust.stream.reject import mark_rejected
 from everclust.stream.sources.messages import plain_table, table_of
 from everclust.stream.sources.parsers import CsvParser
@@ -14,8 +15,9 @@ from everclust.stream.sources.quotes import Quotes
 
 ODD = (
     "", " ", "12:30", "1_000", "0x1F", "1e999", "-1e999", "1e-400", "nan", "NaN", "-nan", "inf", "Infinity",
-    "NULL", "NA", "+3", " 5 ", "1.", ".5", "-.5e-3", "1e", "e5", "-", "--1", "1,5", "true", "True", "007", "٣", "1 2",
-    "0." + "0" * 30 + "1", "9" * 40, "2.2250738585072011e-308", "1.7976931348623159e308", "9007199254740993", "-0",
+    "NULL", "NA", "+3", " 5 ", "1.", ".5", "-.5e-3", "1e", "e5", "-", "--1", "1,5", "true", "True", "007",
+    "٣", "1 2", "0." + "0" * 30 + "1", "9" * 40, "2.2250738585072011e-308", "1.7976931348623159e308",
+    "9007199254740993", "-0",
 )  # fmt: skip
 
 plain = st.one_of(
@@ -37,7 +39,7 @@ def outcome(table, columns):
 
 @given(blocks)
 def test_a_block_of_csv_is_read_as_value_by_value(block):
-    parser = CsvParser(Columns(), ";", None, "x.csv")
+    parser = CsvParser(Columns(), "csv", None, "x.csv", Dialect(delimiter=";"))
     parser.read_header(b"a;b\n")
     parser.columns.take(parser.parse(b"1;2\n"))
     text = "".join(f"{a};{b}\n" for a, b in block).encode()
@@ -71,7 +73,7 @@ def test_messages_with_other_fields_are_read_one_by_one():
 
 
 def records(text, delimiter):
-    """Ends of records, found byte by byte: a quote at the start of a value opens one, a single one closes it."""
+    """Ends of records, found byte by byte: a quote at the start of a value opens, a single one closes."""
     ends, is_quoted, k = [], False, 0
     while k < len(text):
         here, before = text[k : k + 1], text[k - 1 : k] if k else b""

@@ -85,6 +85,7 @@ def _settings(job: Run) -> dict[str, Any]:
         "label": columns.label,
         "id": columns.id,
         "missing": job.bad_rows.missing,
+        **job.dialect._asdict(),
     }
 
 
