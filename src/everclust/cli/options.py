@@ -135,6 +135,17 @@ class ColumnOptions:
             help="The first line names the columns, or not; by default it does, and must not be all numbers.",
         ),
     ] = None
+    delimiter: Annotated[
+        str | None,
+        _data("--delimiter", metavar="CHAR", help="What is between columns of CSV: one character, or tab."),
+    ] = None
+    decimal: Annotated[
+        str | None, _data("--decimal", metavar="CHAR", help="Decimal separator in CSV: . (the default) or ,")
+    ] = None
+    encoding: Annotated[
+        str | None,
+        _data("--encoding", help="Encoding of text files, such as latin-1 or utf-16; UTF-8 by default."),
+    ] = None
 
 
 @dataclass

@@ -21,6 +21,7 @@ from ..stream.batch import StreamError
 from ..stream.blocks import Block, blocks
 from ..stream.checkpoint import Checkpoints
 from ..stream.columns import Columns
+from ..stream.dialect import Dialect, dialect_of
 from ..stream.job import Run, Summary, close
 from ..stream.prompt import PromptSource
 from ..stream.run import run
@@ -94,6 +95,11 @@ def columns_for(
     )
 
 
+def dialect_for(column_options: ColumnOptions) -> Dialect:
+    """How the text of a source is written."""
+    return dialect_of(column_options.delimiter, column_options.decimal, column_options.encoding)
+
+
 def bad_rows_for(bad_row_options: BadRowOptions) -> BadRows:
     """What a run does with rows that cannot be learnt."""
     for option, value in (
@@ -124,12 +130,14 @@ def job_of(
     """A run of a model over a source."""
     bad_rows = bad_rows_for(bad_row_options)
     columns = columns_for(model, column_options, id, key)
+    dialect = dialect_for(column_options)
     source = open_source(
         url,
         columns,
         format=column_options.format,
         header=column_options.header,
         follow=range_options.follow,
+        **dialect._asdict(),
         warn=warn,
     )
     return Run(
@@ -137,6 +145,7 @@ def job_of(
         source,
         columns,
         url=without_password(url),
+        dialect=dialect,
         block=UNANSWERED_BLOCK,
         bad_rows=bad_rows,
         limit=range_options.limit,
@@ -149,7 +158,13 @@ def first_rows(
 ) -> np.ndarray:
     """The first complete rows of a source."""
     columns = columns_for(model, column_options, id)
-    source = open_source(url, columns, format=column_options.format, header=column_options.header)
+    source = open_source(
+        url,
+        columns,
+        format=column_options.format,
+        header=column_options.header,
+        **dialect_for(column_options)._asdict(),
+    )
     parts: list[np.ndarray] = []
     with closing(source):
         for block in blocks(source, columns, None, n_rows, whole=False):

@@ -216,9 +216,11 @@ class Columns:
 
     def _complete(self, X: np.ndarray, marked: dict[int, Reject]) -> tuple[np.ndarray, dict[int, Reject]]:
         """Indices of rows that can be learnt, and the others with their reasons."""
-        complete = np.isfinite(X).all(axis=1)
-        rejects = self._missing(X, np.flatnonzero(~complete))
-        if len(X) and not (np.max(X) <= LARGEST and np.min(X) >= -LARGEST):  # NaN, infinite or too large
+        if not len(X) or (np.max(X) <= LARGEST and np.min(X) >= -LARGEST):  # neither holds for NaN
+            complete, rejects = np.ones(len(X), bool), {}
+        else:
+            complete = np.isfinite(X).all(axis=1)
+            rejects = self._missing(X, np.flatnonzero(~complete))
             large = complete & (np.abs(X) > LARGEST).any(axis=1)
             rejects |= self._too_large(X, np.flatnonzero(large))
             complete &= ~large

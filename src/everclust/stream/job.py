@@ -14,6 +14,7 @@ from .blocks import Block
 from .checkpoint import Checkpoints
 from .columns import Columns
 from .defaults import BLOCK, EVERY
+from .dialect import USUAL, Dialect
 from .keyed import KeyedModels
 from .sinks.events import EventSink
 from .sinks.rows import RowSink
@@ -60,6 +61,8 @@ class Run:
         Rows, and which columns of them to learn.
     url : str
         The name of the source, which is written into checkpoints.
+    dialect : Dialect
+        How its text is written; checkpoints hold it, too.
     learns : bool
         Whether the model learns the rows, or only predicts.
     model_path : Path, optional
@@ -99,6 +102,7 @@ class Run:
     source: Source
     columns: Columns
     url: str = ""
+    dialect: Dialect = USUAL
     learns: bool = True
     model_path: Path | None = None
     answers: RowSink | None = None

@@ -126,6 +126,7 @@ def _settings(job: Run) -> dict[str, Any]:
         "time": columns.time,
         "key": columns.key,
         "missing": job.bad_rows.missing,
+        **job.dialect._asdict(),
     }
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..batch import Source, StreamError
 from ..columns import Columns
+from ..dialect import dialect_of
 from ..secrets import expanded
 from ..urls import without_password
 
@@ -20,6 +21,9 @@ def open_source(
     format: str | None = None,  # the name of the option
     header: bool | None = None,
     follow: bool = False,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
     warn: Callable[[str], None] = lambda sentence: None,
 ) -> Source:
     """Open a stream of rows: a file, a pattern of files, standard input or a message system.
@@ -39,6 +43,12 @@ def open_source(
         numbers only is refused, because it may be data.
     follow : bool, default=False
         Wait for more rows at the end of the file.
+    delimiter : str, optional
+        One character between the columns of CSV, or ``"tab"``; by default a comma, and a tab in TSV.
+    decimal : {".", ","}, optional
+        What is before the decimals of numbers in CSV and TSV.
+    encoding : str, optional
+        Encoding of CSV, TSV and JSON Lines; by default UTF-8.
     warn : callable, optional
         Called with a sentence when a message system is waited for, or has lost rows.
 
@@ -58,8 +68,10 @@ def open_source(
     """
     columns = Columns() if columns is None else columns
     url = expanded(url)
+    dialect = dialect_of(delimiter, decimal, encoding)
     scheme, is_url, _ = url.partition("://")
     if is_url and scheme in SYSTEMS:
+        dialect.check_format(without_password(url), "messages")
         return _message_system(scheme, url, columns, warn)
     if is_url:
         raise StreamError(
@@ -68,7 +80,7 @@ def open_source(
         )
     from .files import Files
 
-    return Files(url, columns, format=format, header=header, follow=follow)
+    return Files(url, columns, format=format, header=header, follow=follow, dialect=dialect)
 
 
 def _message_system(scheme: str, url: str, columns: Columns, warn: Callable[[str], None]) -> Any:

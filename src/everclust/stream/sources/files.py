@@ -13,9 +13,10 @@ from zipfile import BadZipFile
 
 from ..batch import Batch, Position, StreamError
 from ..columns import Columns
+from ..dialect import USUAL, Dialect
 from .bytes import COMPRESSED, FileBytes, StandardInput
 from .read_ahead import read_ahead
-from .rotation import is_same_file, rotated_files
+from .rotation import is_same_file, n_read_before, rotated_files
 from .tables import arrow_tables, npy_tables, npz_tables, parquet_tables, too_short
 from .text import TextReader
 
@@ -52,8 +53,10 @@ class Files:
         format: str | None = None,  # the name of the option
         header: bool | None = None,
         follow: bool = False,
+        dialect: Dialect = USUAL,
     ) -> None:
         self.columns, self.format, self.header, self.follow = columns, format, header, follow
+        self.dialect = dialect
         self.paths = ["-"] if pattern == "-" else _matching_files(pattern)
         self.endless = follow
         self._origin: FileBytes | None = None  # the text file that is being read
@@ -73,6 +76,8 @@ class Files:
                 raise StreamError(
                     f"The format of {path} is unknown; give it with --format ({', '.join(FORMATS)})."
                 )
+            name = "standard input" if path == "-" else path
+            self.dialect.check_format(name, TEXTS.get(self._suffix(path), self._suffix(path)[1:]))
 
     def _suffix(self, path: str) -> str:
         if self.format is not None:
@@ -142,7 +147,14 @@ class Files:
         name = "Standard input" if path == "-" else path
         self._origin = origin if isinstance(origin, FileBytes) else None
         return TextReader(
-            origin, name, TEXTS[suffix], self.columns, header=self.header, follow=follow, names=names
+            origin,
+            name,
+            TEXTS[suffix],
+            self.columns,
+            header=self.header,
+            follow=follow,
+            names=names,
+            dialect=self.dialect,
         )
 
     def _follow(self, path: Path, within: Position) -> Iterator[Batch]:
@@ -178,7 +190,7 @@ class Files:
 
     def fraction(self, position: Position) -> float | None:
         """Share of bytes for a single uncompressed text file, otherwise of files."""
-        if self.follow or self.paths == ["-"] or not position:
+        if self.follow or self.paths == ["-"] or self.dialect.encoding or not position:
             return None
         k, within, path = position["before"], position["within"], Path(position["file"])
         size = path.stat().st_size if isinstance(within, dict) and path.suffix not in COMPRESSED else 0
@@ -209,7 +221,7 @@ def _matching_files(pattern: str) -> list[str]:
 
 
 def _another_file(path: Path, within: Position) -> StreamError:
-    if path.stat().st_size < within["byte"]:
+    if path.stat().st_size < n_read_before(within):
         return too_short(path)
     return StreamError(
         f"{path} does not begin as the file that was read before the checkpoint did; restore it, or choose "

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ...text import counted
 from ..batch import import_pyarrow
 from ..columns import Columns
@@ -51,6 +53,29 @@ def table_of(rows: Sequence[dict[str, Any]], columns: Columns) -> pyarrow.Table:
     if not table:  # no message could be parsed, but they count as rows
         return mark_rejected(arrow.table({"": arrow.nulls(len(rows))}), rejects)
     return mark_rejected(arrow.table(table), rejects)
+
+
+def plain_table(rows: Sequence[Sequence[bytes]], columns: Columns) -> pyarrow.Table | None:
+    """Messages, each a list of names and values, as a table, converted column by column.
+
+    None if they have different fields, or a value that may mean something else to Python than to pyarrow.
+    """
+    arrow = import_pyarrow()
+    names = rows[0][::2] if rows else []
+    if columns.features is None or any(row[::2] != names for row in rows):
+        return None
+    places, table = {name: 2 * k + 1 for k, name in enumerate(names)}, {}
+    try:
+        for name in (*columns.carried, *columns.features):
+            place = places[name.encode()]
+            table[name] = arrow.array([row[place] for row in rows], arrow.string())
+            if name not in columns.carried:
+                table[name] = table[name].cast(arrow.float64())
+                if not np.isfinite(table[name].to_numpy()).all():
+                    return None
+    except (KeyError, arrow.ArrowInvalid):
+        return None
+    return arrow.table(table)
 
 
 def _names(rows: Sequence[dict[str, Any]], columns: Columns) -> list[str]:

@@ -28,14 +28,14 @@ def as_text(column: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:
     return import_pyarrow("compute").utf8_trim_whitespace(text)
 
 
-def is_mostly(kind: str, texts: pyarrow.ChunkedArray) -> bool:
+def is_mostly(kind: str, texts: pyarrow.ChunkedArray, decimal: str = ".") -> bool:
     """Whether more than half of the values that are there are numbers, or truth values."""
-    n_fitting = _sum(import_pyarrow("compute").match_substring_regex(texts, PATTERNS[kind]))
+    n_fitting = _sum(import_pyarrow("compute").match_substring_regex(texts, _pattern(kind, decimal)))
     return 2 * n_fitting > len(texts) - _sum(_is_missing(texts))
 
 
 def numbers_in(
-    texts: pyarrow.ChunkedArray, is_boolean: bool = False
+    texts: pyarrow.ChunkedArray, is_boolean: bool = False, decimal: str = "."
 ) -> tuple[pyarrow.ChunkedArray, list[int]]:
     """A column of numbers, null where there is none, and the rows whose values are no numbers."""
     arrow, compute = import_pyarrow(), import_pyarrow("compute")
@@ -43,12 +43,17 @@ def numbers_in(
     if is_boolean:
         truths = compute.replace_substring_regex(compute.utf8_lower(texts), "^true$", "1")
         texts = compute.replace_substring_regex(truths, "^false$", "0")
-    fits = compute.match_substring_regex(texts, PATTERNS["number"])
+    fits = compute.match_substring_regex(texts, _pattern("number", decimal))
     usable = compute.and_(fits, compute.invert(missing))
     digits = compute.replace_substring_regex(compute.if_else(usable, texts, None), r"^\+", "")
+    digits = compute.replace_substring(digits, decimal, ".")
     wrong = compute.and_(compute.invert(fits), compute.invert(missing))
     rows = np.flatnonzero(compute.fill_null(wrong, False).to_numpy())
     return digits.cast(arrow.float64()), rows.tolist()
+
+
+def _pattern(kind: str, decimal: str) -> str:
+    return PATTERNS[kind].replace(r"\.", f"[{decimal}]")
 
 
 def _is_missing(texts: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..batch import StreamError, import_pyarrow
 from ..columns import Columns, is_number, listed
+from ..dialect import USUAL, Dialect
 from ..reject import REASON, TEXT, Reject, mark_rejected, marked_rejects, with_empty_rows
 from .messages import table_of
 from .numerals import as_text, is_mostly, numbers_in
@@ -22,8 +23,11 @@ DELIMITERS = {"csv": ",", "tsv": "\t"}
 class CsvParser:
     """Parser of CSV and TSV. The first piece decides the types; columns that are passed through stay text."""
 
-    def __init__(self, columns: Columns, delimiter: str, header: bool | None, file: str) -> None:
-        self.file = file
+    def __init__(
+        self, columns: Columns, kind: str, header: bool | None, file: str, dialect: Dialect = USUAL
+    ) -> None:
+        delimiter = DELIMITERS[kind] if dialect.delimiter is None else dialect.delimiter
+        self.file, self.decimal = file, dialect.decimal or "."
         self.csv, self.columns, self.has_header = import_pyarrow("csv"), columns, header is not False
         self.is_explicit = header is not None
         self.quotes = Quotes(delimiter)
@@ -53,7 +57,7 @@ class CsvParser:
 
     def _refuse_numbers(self) -> None:
         """A first line of numbers is probably data, which would be lost as a header."""
-        if all(_is_numeral(name) for name in self.names):
+        if all(_is_numeral(name.replace(self.decimal, ".")) for name in self.names):
             raise StreamError(
                 f"The first line holds numbers only ({listed(self.names)}); use --no-header if they are "
                 "data, or --header if they are names."
@@ -62,7 +66,7 @@ class CsvParser:
     def parse(self, text: bytes) -> pyarrow.Table:
         """Parse whole lines into a table, in which every record is a row, also those that are rejected."""
         arrow = import_pyarrow()
-        if not text.strip():
+        if _is_blank(text):
             return arrow.table({})
         if not self.names:
             self.names = [f"x{k}" for k in range(self._n_columns(text))]
@@ -106,7 +110,7 @@ class CsvParser:
                 texts = as_text(column)
                 if is_mostly("boolean", texts):
                     field = field.with_type(arrow.bool_())
-                elif field.name in known or is_mostly("number", texts):
+                elif field.name in known or is_mostly("number", texts, self.decimal):
                     field = field.with_type(arrow.float64())
             fields.append(field)
         return arrow.schema(fields)
@@ -132,7 +136,9 @@ class CsvParser:
     def _read(self, text: bytes, types: Any, include: list[str] | None = None) -> pyarrow.Table:
         self.invalid = {}
         reading = self.csv.ReadOptions(column_names=self.names, block_size=len(text) + 1, use_threads=False)
-        converting = self.csv.ConvertOptions(column_types=types, include_columns=include or None)
+        converting = self.csv.ConvertOptions(
+            column_types=types, include_columns=include or None, decimal_point=self.decimal
+        )
         buffer = import_pyarrow().py_buffer(text)
         return self.csv.read_csv(buffer, reading, self.parsing, converting)
 
@@ -147,7 +153,7 @@ class CsvParser:
             if name in self.columns.carried:
                 columns[name] = texts
                 continue
-            columns[name], wrong = numbers_in(texts, arrow.types.is_boolean(kind))
+            columns[name], wrong = numbers_in(texts, arrow.types.is_boolean(kind), self.decimal)
             for row in wrong:
                 rejects.setdefault(row, Reject(f"no number in column {name!r}", texts[row].as_py()))
         return arrow.table(columns), rejects
@@ -183,7 +189,7 @@ class JsonParser:
     def parse(self, text: bytes) -> pyarrow.Table:
         """Parse whole lines into a table, in which every object is a row, also those that are rejected."""
         arrow = import_pyarrow()
-        if not text.strip():
+        if _is_blank(text):
             return arrow.table({})
         try:
             if self.schema is None:
@@ -247,6 +253,10 @@ def _with_texts(table: pyarrow.Table, broken: dict[int, Reject]) -> pyarrow.Tabl
 
 def _becomes_float(kind: Any) -> bool:
     return kind is None or (is_number(kind) and not import_pyarrow().types.is_boolean(kind))
+
+
+def _is_blank(text: bytes) -> bool:
+    return not text or text.isspace()
 
 
 def _is_numeral(text: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -12,7 +13,7 @@ from ..batch import Batch, Position, StreamError, UnreachableError
 from ..columns import Columns
 from ..reconnect import Outage, with_reconnect
 from ..redis_connection import connect
-from .messages import MAX_MESSAGES, WAIT, row_of, table_of
+from .messages import MAX_MESSAGES, WAIT, plain_table, row_of, table_of
 
 REPORT_SECONDS = 60.0  # between two reports of lost entries
 JSON_FIELDS = (b"data", b"json")  # a single field with such a name holds all columns as JSON
@@ -30,6 +31,8 @@ class RedisStream:
 
     def __init__(self, url: str, columns: Columns, warn: Callable[[str], None]) -> None:
         self.client, address = connect(url, ("group", "consumer", "from"), warn)
+        for command in ("XREADGROUP", "XRANGE"):  # fields stay lists: to make a dict of each takes longer
+            self.client.set_response_callback(command, lambda answer, **options: answer)
         self.columns, self.url, self.stream = columns, address.shown, address.name
         self.group = address.options.get("group", "everclust")
         self.consumer = address.options.get("consumer", "everclust")
@@ -193,14 +196,19 @@ class RedisStream:
             last = ids[n_rows - 1]
             return last if n_past is None else [last, n_past - (len(ids) - n_rows)]
 
-        return Batch(table_of([_row(fields) for _, fields in entries], self.columns), position_after)
+        return Batch(self._table([fields for _, fields in entries]), position_after)
+
+    def _table(self, rows: list[list[bytes]]) -> Any:
+        """Rows as a table: column by column where every value is a plain number, else value by value."""
+        plain = None if _has_json(self.columns) else plain_table(rows, self.columns)
+        return table_of([_row(fields) for fields in rows], self.columns) if plain is None else plain
 
     def acknowledge(self, position: Position) -> None:
         """Acknowledge all entries up to a position."""
         import redis
 
         self.kept, last = position, _id(position)
-        learnt = [entry for entry in self.open if last and _key(entry) <= _key(last)]
+        learnt = self.open[: bisect_right(self.open, _key(last), key=_key) if last else 0]
         try:
             if learnt and self.outage.since is not None:  # to wait for it once more would delay the end
                 raise redis.ConnectionError("it does not answer")
@@ -268,14 +276,19 @@ def _key(entry: str) -> tuple[int, int]:
 
 
 def _entries(answer: Any) -> list[Any]:
-    """The entries of one stream in the answer of the server."""
-    if isinstance(answer, dict):  # RESP3
-        found: list[Any] = next(iter(answer.values()), [])
-        return list(found[0]) if found and isinstance(found[0], list) else list(found)
-    return list(answer[0][1]) if answer else []
+    """The entries of one stream in the answer of the server: each is an id and a list of names and values."""
+    if not answer:
+        return []
+    return list(next(iter(answer.values())) if isinstance(answer, dict) else answer[0][1])  # RESP3, RESP2
 
 
-def _row(fields: dict[bytes, bytes]) -> dict[str, Any]:
-    if len(fields) == 1 and next(iter(fields)) in JSON_FIELDS:
-        return row_of(next(iter(fields.values())))
-    return {name.decode(): value.decode(errors="replace") for name, value in fields.items()}
+def _has_json(columns: Columns) -> bool:
+    """Whether one of the columns has the name of a field that may hold all columns as JSON."""
+    return any(name.encode() in JSON_FIELDS for name in (*columns.carried, *(columns.features or ())))
+
+
+def _row(fields: list[bytes]) -> dict[str, Any]:
+    if len(fields) == 2 and fields[0] in JSON_FIELDS:
+        return row_of(fields[1])
+    pairs = zip(fields[::2], fields[1::2], strict=True)
+    return {name.decode(): value.decode(errors="replace") for name, value in pairs}

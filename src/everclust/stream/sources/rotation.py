@@ -29,9 +29,14 @@ def is_same_file(path: Path, position: Position) -> bool:
     n_bytes, digest = position["head"]
     try:
         with closing(FileBytes(path)) as origin:
-            return _digest(origin.head(n_bytes)) == digest and origin.is_at_least(position["byte"])
+            return _digest(origin.head(n_bytes)) == digest and origin.is_at_least(n_read_before(position))
     except (OSError, ValueError, EOFError):  # another file, perhaps not even compressed as its name says
         return False
+
+
+def n_read_before(position: Position) -> int:
+    """Bytes that the file of a position must have."""
+    return int(position.get("read", position["byte"]))
 
 
 def rotated_files(path: Path, position: Position) -> list[tuple[Path, Position]]:

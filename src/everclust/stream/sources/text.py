@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import codecs
 import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..batch import Batch, Position, StreamError, import_pyarrow
 from ..columns import Columns
+from ..dialect import USUAL, UTF8, Dialect
 from .bytes import COMPRESSED, Bytes, FileBytes
-from .parsers import DELIMITERS, CsvParser, JsonParser, broken_line
+from .parsers import CsvParser, JsonParser, broken_line
 from .quotes import Cut
 from .rotation import HEAD, identity, was_replaced
 from .tables import too_short
@@ -33,14 +35,17 @@ class TextReader:
         header: bool | None = None,
         follow: bool = False,
         names: list[str] | None = None,
+        dialect: Dialect = USUAL,
     ) -> None:
         self.names = names  # columns of the file before a rotation; its successor may come without a header
         self.truncated_at: Position = None  # where reading ended because the followed file was truncated
         self.origin, self.name, self.kind = origin, name, kind
-        self.columns, self.follow = columns, follow
+        self.columns, self.follow, self.encoding = columns, follow, dialect.encoding
         self.parser = (
-            JsonParser(columns) if kind == "jsonl" else CsvParser(columns, DELIMITERS[kind], header, name)
+            JsonParser(columns) if kind == "jsonl" else CsvParser(columns, kind, header, name, dialect)
         )
+        self._decoder = codecs.getincrementaldecoder(dialect.encoding or UTF8)("replace")
+        self._n_read = 0  # bytes of the text in its own encoding
 
     def batches(self, position: Position) -> Iterator[Batch]:
         """All rows after a position, or from the start."""
@@ -65,6 +70,8 @@ class TextReader:
         position: dict[str, Any] = {"byte": start, "rows": 0}
         if isinstance(self.origin, FileBytes):
             position |= self._identity(end)
+        if self.encoding is not None:  # "byte" counts those of UTF-8, "read" those of the file
+            position["read"] = self._n_read
         return position if self.own_header else {**position, "names": self.names}
 
     def _identity(self, n_read: int) -> dict[str, Any]:
@@ -106,15 +113,37 @@ class TextReader:
         return line
 
     def _seek(self, byte: int, n_read: int) -> bool:
+        if self.encoding is not None:
+            return self._skip(byte - n_read)
         if isinstance(self.origin, FileBytes) and self.origin.path.suffix not in COMPRESSED:
             return self.origin.skip(byte)
         return self.origin.skip(byte - n_read)
+
+    def _skip(self, n_bytes: int) -> bool:
+        """Skip bytes of converted text by reading them; False if there are fewer."""
+        while n_bytes > 0:
+            piece = self._read()
+            if not piece:
+                return False
+            self._rest = piece[n_bytes:]
+            n_bytes -= len(piece)
+        return True
+
+    def _read(self) -> bytes:
+        """The next bytes of the text in UTF-8; none at the end."""
+        while piece := self.origin.read():
+            self._n_read += len(piece)
+            if self.encoding is None:
+                return piece
+            if text := self._decoder.decode(piece):
+                return text.encode(UTF8, "replace")
+        return b""
 
     def _first_line(self) -> bytes:
         assert isinstance(self.parser, CsvParser)
         text, end = b"", 0
         while not end:
-            piece = self.origin.read()
+            piece = self._read()
             if not piece and not self.follow:
                 break
             if not piece:
@@ -147,10 +176,16 @@ class TextReader:
                 continue
             if at_end:
                 break
-            piece = self.origin.read()
+            piece = self._read()
             if self.follow and self._was_truncated(start + len(rest)):
-                self.truncated_at = self._position(start, start)
+                # What was read identifies the file, not what is in it now.
+                self.truncated_at = self._position(start, 0)
                 return
+            if end := self._plain_end(rest, piece):
+                text = b"".join((rest, memoryview(piece)[:end]))  # copied once
+                yield start, text, False
+                start, rest = start + len(text), piece[end:]
+                continue
             rest += piece
             at_end = not piece and not self.follow
             if not piece and self.follow:
@@ -163,6 +198,12 @@ class TextReader:
         if rest.strip():
             yield start, rest, False
 
+    def _plain_end(self, rest: bytes, piece: bytes) -> int:
+        """The end of the last whole record in a piece, where no quotes have to be looked at; or 0."""
+        if self.parser.quotes is not None and (b'"' in piece or b'"' in rest):
+            return 0
+        return piece.rfind(b"\n") + 1
+
     def _cut(self, text: bytes, at_end: bool) -> Cut:
         if self.parser.quotes is None:
             return Cut(text.rfind(b"\n") + 1)
@@ -173,6 +214,7 @@ class TextReader:
         origin = self.origin
         if not isinstance(origin, FileBytes) or origin.path.suffix in COMPRESSED:
             return False
+        n_read = n_read if self.encoding is None else self._n_read
         if origin.size() < n_read or self._known is None:
             return origin.size() < n_read
         return identity(origin, self._known["head"][0]) != self._known
@@ -183,7 +225,7 @@ class TextReader:
     def _drained(self) -> bytes:
         """What was still written to a file before its successor was begun."""
         pieces = []
-        while piece := self.origin.read():
+        while piece := self._read():
             pieces.append(piece)
         return b"".join(pieces)
 
