@@ -81,15 +81,16 @@ def page_of(source: str) -> str:
     """The page of a file of the repository."""
     if source.startswith("docs/"):
         return source.removeprefix("docs/")
-    return f"source/{source}" if source.endswith(".md") else f"source/{source}.md"
+    source = source.removesuffix("/README.md")  # which MkDocs would take for the first page of a section
+    return f"source/{source.removesuffix('.md')}.md"
 
 
 def source_of(page: str) -> str:
     """The file of the repository that a page shows."""
     if not page.startswith("source/"):
         return f"docs/{page}"
-    source = page.removeprefix("source/")
-    return source if (ROOT / source).exists() else source.removesuffix(".md")
+    stem = page.removeprefix("source/").removesuffix(".md")
+    return next(name for name in (f"{stem}.md", f"{stem}/README.md", stem) if (ROOT / name).exists())
 
 
 def content_of(source: str) -> str:
