@@ -76,7 +76,12 @@ def main() -> None:
     print("| |", " | ".join(ALGORITHMS), "|")
     print("|---" * (1 + len(ALGORITHMS)) + "|")
     for name, data in DATA.items():
-        print(f"| {name} |", " | ".join(cell(data, algorithm) for algorithm in ALGORITHMS.values()), "|", flush=True)
+        print(
+            f"| {name} |",
+            " | ".join(cell(data, algorithm) for algorithm in ALGORITHMS.values()),
+            "|",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -182,7 +182,7 @@ BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 def code_blocks():
     """(place, code, what it must print or None) of every Python block in the documents that runs by itself.
 
-    tests/test_site.py runs the pages that read as one program, and checks what is included from files.
+    tests/test_site.py runs the pages that read as one program.
     """
     for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
         if path.parent.name == "tutorials" or path.name == "get_started.md":
@@ -190,7 +190,7 @@ def code_blocks():
         text = path.read_text()
         blocks = list(BLOCK.finditer(text))
         for i, block in enumerate(blocks):
-            if block[1] in ("python", "py", "python3", "pycon") and not block[2].startswith("--8<--"):
+            if block[1] in ("python", "py", "python3", "pycon"):
                 line = text.count("\n", 0, block.start()) + 1
                 follower = blocks[i + 1] if i + 1 < len(blocks) else None
                 is_output = (
@@ -227,7 +227,9 @@ def test_links_in_documents_lead_somewhere():
     for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
         for target in re.findall(r"\]\(([^)#\s]+)", path.read_text()):
             is_drawn = "figures/" in target  # by `make docs`: see tests/test_site.py
-            assert target.startswith("http") or is_drawn or (path.parent / target).exists(), f"{path}: {target}"
+            assert target.startswith("http") or is_drawn or (path.parent / target).exists(), (
+                f"{path}: {target}"
+            )
 
 
 # What is not installed

@@ -1,6 +1,6 @@
 """Check a built site: links and anchors lead somewhere, and pages load nothing from elsewhere.
 
-    python tools/check_site.py build/site
+python tools/check_site.py build/site
 """
 
 import re

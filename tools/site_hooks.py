@@ -1,8 +1,8 @@
 """What MkDocs does not do by itself for the documentation site (mkdocs.yml).
 
-Pages link to files outside docs/, as they do on GitHub: each such file becomes a page of the site. Figures come
-from build/figures, where `make docs` draws them. A table of another page is included by its header:
-`<!-- table README.md "| | is told |" -->`.
+Pages link to files outside docs/, as they do on GitHub: each such file becomes a page of the site. Figures
+come from build/figures, where `make docs` draws them. Pages include files, and tables of other pages by the
+beginning of their first line: `<!-- file examples/demo.py -->`, `<!-- table README.md "| | is told |" -->`.
 """
 
 import posixpath
@@ -18,7 +18,8 @@ FIGURES = ROOT / "build" / "figures"
 MARK = "src/everclust/live_page/static/mark.svg"
 
 LINK = re.compile(r"(?<=\]\()(?!https?:|#)([^)#\s]+)")
-FENCE = re.compile(r"^( *```.*?^ *```$)", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^( *````?\w.*?^ *````?$)", re.MULTILINE | re.DOTALL)
+INCLUDED = re.compile(r"<!-- file (\S+) -->")
 TABLE = re.compile(r'<!-- table (\S+) "(.*?)" -->')
 LANGUAGES = {".py": "python", ".yml": "yaml", ".json": "json", ".toml": "toml", ".service": "ini"}
 
@@ -28,9 +29,7 @@ def on_files(files: Files, config) -> Files:
     files.append(File.generated(config, "assets/mark.svg", abs_src_path=str(ROOT / MARK)))
     for path in sorted(FIGURES.glob("*.*")):
         files.append(File.generated(config, f"figures/{path.name}", abs_src_path=str(path)))
-    pages = [
-        (f"docs/{file.src_uri}", file.content_string) for file in files if file.src_uri.endswith(".md")
-    ]
+    pages = [(f"docs/{file.src_uri}", file.content_string) for file in files if file.src_uri.endswith(".md")]
     for source in outside(pages):
         files.append(File.generated(config, page_of(source), content=content_of(source)))
     return files
@@ -40,6 +39,7 @@ def on_page_markdown(markdown: str, page, config, files) -> str:
     """Lead links to files outside docs/ to their pages, and include tables of other pages."""
     source = source_of(page.file.src_uri)
     markdown = TABLE.sub(lambda match: table(match[1], match[2]), markdown)
+    markdown = INCLUDED.sub(lambda match: block(match[1]), markdown)
     return outside_fences(markdown, lambda text: LINK.sub(lambda link: relink(link[1], source), text))
 
 
@@ -99,13 +99,17 @@ def content_of(source: str) -> str:
     if source.endswith(".md"):
         return path.read_text()
     paths = sorted(part for part in path.iterdir() if part.is_file()) if path.is_dir() else [path]
-    return f"# {source}\n\n" + "\n\n".join(map(listing, paths))
+    blocks = [block(str(part.relative_to(ROOT))) for part in paths]
+    return f"# {source}\n\n" + "\n\n".join(blocks)
 
 
-def listing(path: Path) -> str:
+def block(source: str) -> str:
     """A file as a block of code, under its name."""
+    path = ROOT / source
+    if not path.is_file():
+        raise PluginError(f"{source}, which a page includes, does not exist.")
     language = LANGUAGES.get(path.suffix, "text")
-    return f"## {path.name}\n\n````{language}\n{path.read_text().rstrip()}\n````\n"
+    return f'````{language} title="{source}"\n{path.read_text().rstrip()}\n````'
 
 
 def table(source: str, header: str) -> str:
@@ -113,6 +117,8 @@ def table(source: str, header: str) -> str:
     lines = (ROOT / source).read_text().split("\n")
     starts = [i for i, line in enumerate(lines) if line.startswith(header)]
     if len(starts) != 1:
-        raise PluginError(f"{source} has {len(starts)} tables that begin with {header!r}, but one was expected.")
+        raise PluginError(
+            f"{source} has {len(starts)} tables that begin with {header!r}, but one was expected."
+        )
     end = next(i for i in range(starts[0], len(lines) + 1) if i == len(lines) or not lines[i].startswith("|"))
     return "\n".join(lines[starts[0] : end])

@@ -16,7 +16,9 @@ def main(folder: Path) -> None:
     for path in sorted(Path(__file__).parent.glob("[a-z]*.py")):
         module = import_module(path.stem)
         if hasattr(module, "draw"):
-            module.draw().savefig(folder / f"{path.stem}.svg", bbox_inches="tight", dpi=160, metadata={"Date": None})
+            module.draw().savefig(
+                folder / f"{path.stem}.svg", bbox_inches="tight", dpi=160, metadata={"Date": None}
+            )
         elif hasattr(module, "record"):
             module.record(folder / f"{path.stem}.webp")
 

@@ -14,15 +14,19 @@ N = 6000
 
 
 def draw() -> Figure:
-    """Two groups and one cloud: nodes, their hand-overs, and how many cross a line that sweeps from left to right."""
+    """Two groups and one cloud: nodes, their hand-overs, and how many cross each vertical line."""
     rng = np.random.default_rng(0)
     two = rng.normal(0, 1, (N, 2)) + np.outer(rng.integers(0, 2, N), (4, 0))
     one = rng.normal(0, 1, (N, 2)) * (2, 1)
     figure, axes = plt.subplots(2, 2, figsize=(9.6, 5.0), sharex="col", height_ratios=(3, 2))
-    for column, (X, name) in enumerate(((two, "Two groups, 4 standard deviations apart"), (one, "One cloud"))):
+    for column, (X, name) in enumerate(
+        ((two, "Two groups, 4 standard deviations apart"), (one, "One cloud"))
+    ):
         model = EverClust(metric="euclidean").fit(X)
         draw_links(axes[0, column], model, X)
-        axes[0, column].set_title(f"{name}: {model.n_clusters_} cluster{'s' * (model.n_clusters_ > 1)}", fontsize=10)
+        axes[0, column].set_title(
+            f"{name}: {model.n_clusters_} cluster{'s' * (model.n_clusters_ > 1)}", fontsize=10
+        )
         draw_profile(axes[1, column], model)
     figure.tight_layout()
     return figure
@@ -32,7 +36,15 @@ def draw_links(ax: Axes, model: EverClust, X: np.ndarray) -> None:
     """Lines as wide as there are hand-overs; nodes in the colours of their clusters."""
     pairs = handovers(model._learner.state)
     scatter_rows(ax, X)
-    lines(ax, model.prototypes_, pairs[:, :2], 4 * pairs[:, 2] / pairs[:, 2].max(), colors="black", alpha=0.7, zorder=2)
+    lines(
+        ax,
+        model.prototypes_,
+        pairs[:, :2],
+        4 * pairs[:, 2] / pairs[:, 2].max(),
+        colors="black",
+        alpha=0.7,
+        zorder=2,
+    )
     seen = model.node_labels_ >= 0
     ax.scatter(*model.prototypes_[~seen].T, s=8, color=GREY)
     ax.scatter(*model.prototypes_[seen].T, s=16, color=colours_of(model.node_labels_[seen]), zorder=3)

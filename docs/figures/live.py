@@ -47,7 +47,9 @@ def recorded() -> Iterator[Image.Image]:
         # Without its sandbox, for which containers lack the rights; it opens only our own page.
         browser = library.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         width, height = SIZE
-        tab = browser.new_page(viewport={"width": width * 3 // 2, "height": height * 3 // 2}, color_scheme="light")
+        tab = browser.new_page(
+            viewport={"width": width * 3 // 2, "height": height * 3 // 2}, color_scheme="light"
+        )
         tab.goto(page.url)
         for rows in batches():
             model.partial_fit(rows)
