@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -151,6 +152,13 @@ def test_every_page_is_in_the_navigation():
     assert {str(path.relative_to(DOCS)) for path in PAGES} - generated == named - {
         name for name in named if name.startswith("source/")
     }
+
+
+@pytest.mark.parametrize("package", ["everclust", "everclust.adapters.spark", "everclust.baselines"])
+def test_the_reference_has_every_public_name(package):
+    pages = "".join(path.read_text() for path in (DOCS / "api").glob("*.md"))
+    shown = set(re.findall(rf"^::: {re.escape(package)}\.(\w+)$", pages, re.MULTILINE))
+    assert shown == set(import_module(package).__all__) - {"__version__"}
 
 
 # The check of the built site
