@@ -62,7 +62,7 @@ def drawn() -> Iterator[Image.Image]:
     """The nodes and clusters after each batch."""
     model = everclust.EverClust()
     for rows in batches():
-        figure, ax = plt.subplots(figsize=(8.8, 5.5), dpi=100)
+        figure, ax = plt.subplots(figsize=(8.8, 5.5), dpi=100, layout="constrained")
         everclust.TopologyDisplay.from_estimator(model.partial_fit(rows), ax=ax)
         picture = io.BytesIO()
         figure.savefig(picture)
