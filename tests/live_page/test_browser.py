@@ -236,6 +236,22 @@ def test_dark_and_light(page, visit):
     assert tab.evaluate(shade) == light  # the choice is remembered
 
 
+def test_a_browser_that_blocks_storage_shows_the_page(page, browser):
+    """As in a notebook's frame, where storage of other sites is blocked."""
+    with browser.new_context() as context:
+        tab, errors = context.new_page(), []
+        tab.on("pageerror", lambda error: errors.append(str(error)))
+        tab.add_init_script("""Object.defineProperty(window, "localStorage", {
+            get() { throw new DOMException("The request was denied.", "SecurityError"); } })""")
+        tab.goto(page.url)
+        until(tab, "window.everclust && everclust.scene.n > 0")
+        shade = "getComputedStyle(document.body).backgroundColor"
+        before = tab.evaluate(shade)
+        tab.click("#theme")
+        assert tab.evaluate(shade) != before
+        assert not errors
+
+
 def test_colours_are_permanent(page, model, merging, visit):
     tab = visit(page.url)
     colours = """() => Object.fromEntries([...document.querySelectorAll('#table tr')].map(

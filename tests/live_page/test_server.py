@@ -263,7 +263,18 @@ class TestAccess:
             "frame-ancestors 'self' http://localhost:*"
             in ask(page.url, "/").headers["Content-Security-Policy"]
         )
-        assert page.url in page._repr_html_()
+        assert f'<iframe src="{page.url}"' in page._repr_html_()
+        assert f"ssh -L {page.server.port}:127.0.0.1:{page.server.port}" in page._repr_html_()
+
+    def test_a_notebook_of_a_hub_frames_the_page_of_its_proxy(self, model, ask, monkeypatch):
+        monkeypatch.setenv("JUPYTERHUB_SERVICE_PREFIX", "/user/ann/")
+        with live(model) as page:
+            source = f"/user/ann/proxy/{page.server.port}/?{urlsplit(page.url).query}"
+            assert f'<iframe src="{source}"' in page._repr_html_()
+            assert "pip install jupyter-server-proxy" in page._repr_html_()
+            assert ask(page.url, "/", Host="hub.example").status == 403  # others lack the token
+            answer = ask(page.url, f"/?{urlsplit(page.url).query}", Host="hub.example")
+            assert (answer.status, answer.headers["Location"]) == (303, "./")
 
     @pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "[", ""])
     def test_other_host_names_are_refused(self, page, ask, host):
@@ -295,7 +306,7 @@ class TestToken:
         url = urlsplit(open_page.url)
         assert len(url.query) > 25
         answer = ask(open_page.url, f"/?{url.query}")
-        assert (answer.status, answer.headers["Location"]) == (303, "/")
+        assert (answer.status, answer.headers["Location"]) == (303, "./")
         cookie = answer.headers["Set-Cookie"]
         assert "HttpOnly" in cookie
         assert "SameSite=Strict" in cookie

@@ -51,8 +51,13 @@ def read_out(
 def group_linked(y: Points, w: Pairs, before: Sequence[int], share: float) -> list[int]:
     """Steps 1 to 4, the first two for several numberings of the nodes."""
     levels: list[list[int]] = []
+    tried: list[set[tuple[int, ...]]] = []
     for turn in range(max(1, min(MOST_NUMBERINGS, MOST_NODES // len(y)))):
-        level = finest(y, w, turn)
+        groups = modular_groups(w, len(y), turn)
+        if set(map(tuple, groups)) in tried:
+            continue
+        tried.append(set(map(tuple, groups)))
+        level = finest(y, w, groups)
         if max(level) > 0:
             levels += path(y, w, level)
     if not levels:
@@ -75,13 +80,17 @@ def order_of(n: int, turn: int) -> list[int]:
     return sorted(range(n), key=lambda i: i if turn == 0 else i * (turn * (math.sqrt(5) - 1) / 2) % 1)
 
 
-def finest(y: Points, w: Pairs, turn: int) -> list[int]:
-    """Louvain in some order, and again inside of each group, until there is no clear valley."""
-    order = order_of(len(y), turn)
+def modular_groups(w: Pairs, n: int, turn: int) -> list[list[int]]:
+    """Nodes of each of Louvain's groups, with the nodes in some order."""
+    order = order_of(n, turn)
     turned = {oracle.pair(i, j): count for (i, j), count in slow.between(w, order).items()}
-    found = slow.louvain(turned, len(y))
-    first = [found[order.index(k)] for k in range(len(y))]
-    waiting = [members(first, c) for c in range(max(first) + 1)]
+    found = slow.louvain(turned, n)
+    first = [found[order.index(k)] for k in range(n)]
+    return [members(first, c) for c in range(max(first) + 1)]
+
+
+def finest(y: Points, w: Pairs, waiting: list[list[int]]) -> list[int]:
+    """Louvain again inside of each group, until there is no clear valley."""
     done: list[list[int]] = []
     while waiting:
         nodes = waiting.pop(0)

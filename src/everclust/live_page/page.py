@@ -10,10 +10,9 @@ from typing import Self
 from ..estimators.incremental import IncrementalClusterer
 from .access import is_local
 from .control import Control
+from .notebook import frame_html
 from .server import TOKEN_VARIABLE, PageServer, token_for
 from .watcher import Watcher
-
-NOTEBOOK_HEIGHT = 720  # pixels
 
 
 class LivePage:
@@ -36,7 +35,8 @@ class LivePage:
         self.server = PageServer(control, title, (host, port), token, view_only)
         name = "127.0.0.1" if host in ("", "0.0.0.0") else f"[{host}]" if ":" in host else host
         address = f"http://{name}:{self.server.port}/"
-        self.url = address + (f"?token={token}" if token else "")
+        self._query = f"?token={token}" if token else ""
+        self.url = address + self._query
         self.shown = address if os.environ.get(TOKEN_VARIABLE) else self.url
         control.watcher.start()
         self.server.serve_in_thread()
@@ -46,7 +46,7 @@ class LivePage:
         self.server.stop()
 
     def _repr_html_(self) -> str:
-        return f'<iframe src="{self.url}" width="100%" height="{NOTEBOOK_HEIGHT}" style="border:0"></iframe>'
+        return frame_html(self.url, self.server.port, self._query)
 
     def __repr__(self) -> str:
         return f"<LivePage at {self.shown}>"
@@ -84,7 +84,8 @@ def live(
     Returns
     -------
     page : LivePage
-        Open its `url` in any browser; a notebook shows it inline. `stop()` ends it.
+        Open its `url` in any browser; `stop()` ends it. Notebooks show it inline, those of a JupyterHub
+        through `jupyter-server-proxy`, which must be installed there.
 
     Examples
     --------

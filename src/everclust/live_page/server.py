@@ -20,6 +20,7 @@ from .access import has_token, is_local, is_own_host, is_same_origin
 from .control import Control
 from .details import cluster_details, node_details
 from .frames import Viewer, as_message, palette
+from .notebook import hub_prefix
 from .plane import Plane
 
 CONTENT_TYPES = {
@@ -94,10 +95,13 @@ class PageServer(ThreadingHTTPServer):
 
 
 def token_for(host: str) -> str | None:
-    """The token of EVERCLUST_TOKEN, or a random one; None without either, if only this machine is served."""
+    """The token of EVERCLUST_TOKEN, or a random one; None without either, if only this machine is served.
+
+    A hub's proxy makes the page known under another name, so that it needs one there.
+    """
     given = os.environ.get(TOKEN_VARIABLE)
     if not given:
-        return None if is_local(host) else secrets.token_urlsafe(16)
+        return None if is_local(host) and hub_prefix() is None else secrets.token_urlsafe(16)
     if not re.fullmatch(r"[\w-]{16,}", given, re.ASCII):
         raise ValueError(
             f"{TOKEN_VARIABLE} holds {len(given)} characters, but a token needs 16 or more, all of them "
@@ -174,7 +178,7 @@ class Handler(BaseHTTPRequestHandler):
     def _move_token_to_cookie(self) -> None:
         """Redirect to the page without the token in its URL, which other people may see."""
         self.send_response(HTTPStatus.SEE_OTHER)
-        self.send_header("Location", "/")
+        self.send_header("Location", "./")  # relative: a proxy may serve the page from another path
         cookie = f"{self.server.cookie}={self.server.token}; HttpOnly; SameSite=Strict; Path=/"
         self.send_header("Set-Cookie", cookie)
         self._finish_headers(0)

@@ -24,18 +24,19 @@ def look(community: Community, came: int, size: int, n_seen: int) -> tuple[int |
     `came` counts its samples since the latest look, `size` those of its nodes in all.
     """
     if came >= (FEWEST_BACK if community.is_quiet else 1):
-        return BACK if community.is_quiet else None, _counted(community, came, n_seen)
+        return BACK if community.is_quiet else None, _counted(community, came, size, n_seen)
     if not community.is_quiet and is_unlikely(community, size, n_seen):
-        return QUIET, community._replace(is_quiet=True, absent=True)
-    return None, community._replace(absent=True)
+        return QUIET, community._replace(size=size, is_quiet=True, absent=True)
+    return None, community._replace(size=size, absent=True)
 
 
-def _counted(community: Community, came: int, n_seen: int) -> Community:
+def _counted(community: Community, came: int, size: int, n_seen: int) -> Community:
     """The cluster with one more count: after an absence, the count before was 0."""
     before, after = (
         (community.latest**2, came**2) if community.absent else ((came - community.latest) ** 2, 0)
     )
     return community._replace(
+        size=size,
         seen=n_seen,
         latest=came,
         total=community.total + came,

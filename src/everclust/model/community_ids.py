@@ -23,7 +23,7 @@ from .clusters import HANDOVER, NEVER, Clusters, CommunityReadOut, clear_cluster
 from .component_ids import empty_buffer, new_ids, replace_ids
 from .event_log import Arrays, EventLog, as_records
 from .events import Event
-from .matching import Change, Community
+from .matching import Change, Community, sizes_and_centres
 from .members import NO_MEMBERS, Members
 from .schedule import (
     ABSENCE_INTERVAL,
@@ -71,7 +71,7 @@ class CommunityIds:
     def _has_newcomers(self, state: State) -> bool:
         """Whether most nodes of a group of newcomers were not told to be in a cluster."""
         group = find_newcomers(state, self.first_young)
-        if (group == NONE).all():
+        if group.max(initial=NONE) == NONE:
             return False
         told = self.members.of(births_of(state)[-len(group) :]).told
         groups = np.unique(group[group != NONE]).tolist()
@@ -161,23 +161,20 @@ class CommunityIds:
 
     def _described(self, state: State, found: CommunityReadOut, ids: np.ndarray) -> dict[int, Community]:
         """The told clusters with these ids of nodes."""
-        wins, position = state.node["wins"][found.nodes], state.prototype[found.nodes]
-        communities = {}
-        for c in np.unique(ids[ids != NO_CLUSTER]).tolist():
-            weight = wins * (ids == c)
-            size = int(weight.sum())
-            known = self._last_known(c, state, found, ids)
-            communities[c] = known._replace(size=size, centre=weight @ position / size)
-        return communities
+        known_by_id = {}
+        for c, size, centre in sizes_and_centres(state, found.nodes, ids):
+            known_by_id[c] = self._last_known(c, state)._replace(size=size, centre=centre)
+        for k in np.flatnonzero((found.before.told == NO_CLUSTER) & (ids != NO_CLUSTER)).tolist():
+            c, last_won = int(ids[k]), int(state.node["last_won"][found.nodes[k]])
+            if last_won > known_by_id[c].seen:  # a new node shows that samples have come
+                known_by_id[c] = known_by_id[c]._replace(seen=last_won)
+        return known_by_id
 
-    def _last_known(self, c: int, state: State, found: CommunityReadOut, ids: np.ndarray) -> Community:
-        """A cluster as it was known; new nodes in it show that samples have come."""
-        if c not in self.communities:
-            n_seen = scalar(state, "n_seen")
-            return Community(0, np.empty(0), self._since(c, n_seen), seen=n_seen)
-        known = self.communities[c]
-        young = found.nodes[(ids == c) & (found.before.told == NO_CLUSTER)]
-        return known._replace(seen=max(known.seen, int(state.node["last_won"][young].max(initial=0))))
+    def _last_known(self, c: int, state: State) -> Community:
+        if c in self.communities:
+            return self.communities[c]
+        n_seen = scalar(state, "n_seen")
+        return Community(0, np.empty(0), self._since(c, n_seen), seen=n_seen)
 
     def _since(self, c: int, n_seen: int) -> int:
         if c in self.communities:
@@ -189,36 +186,39 @@ class CommunityIds:
 
     def _look_for_absences(self, state: State) -> None:
         """Tell which clusters are quiet or back; before one is told quiet, look where its samples are."""
-        looks = self._looks(state)
+        members, wins = self._present_members(state)
+        looks = self._looks(state, members, wins)
         if any(kind == QUIET for kind, _, _ in looks):
             self._update(state)
-            looks = self._looks(state)
+            members, wins = self._present_members(state)
+            looks = self._looks(state, members, wins)
         self.communities |= {c: community for _, c, community in looks}
         changes = [(kind, c, c, one.size, one.centre) for kind, c, one in looks if kind is not None]
         self._log(changes, state)
-        there, wins = self._member_wins(state)
-        births, told, candidate, _ = self.members
-        self.members = Members(births[there], told[there], candidate[there], wins)
+        self.members = members._replace(wins=wins)
 
-    def _looks(self, state: State) -> list[tuple[int | None, int, Community]]:
+    def _looks(
+        self, state: State, members: Members, wins: np.ndarray
+    ) -> list[tuple[int | None, int, Community]]:
         """(QUIET, BACK or None, id, cluster after this look) of every told cluster."""
-        there, wins = self._member_wins(state)
-        ids, place = np.unique(self.members.told[there], return_inverse=True)
-        came = np.bincount(place, wins - self.members.wins[there], len(ids)).astype(np.int64).tolist()
+        ids, place = np.unique(members.told, return_inverse=True)
+        came = np.bincount(place, wins - members.wins, len(ids)).astype(np.int64).tolist()
         sizes = np.bincount(place, wins, len(ids)).astype(np.int64).tolist()
         looks, n_seen = [], scalar(state, "n_seen")
         for c, n_came, size in zip(ids.tolist(), came, sizes, strict=True):
             if c != NO_CLUSTER:
                 kind, community = look(self.communities[c], n_came, size, n_seen)
-                looks.append((kind, c, community._replace(size=size)))
+                looks.append((kind, c, community))
         return looks
 
-    def _member_wins(self, state: State) -> tuple[np.ndarray, np.ndarray]:
-        """Which members are still there, and their wins."""
+    def _present_members(self, state: State) -> tuple[Members, np.ndarray]:
+        """The members that are still there, and their wins."""
         births = births_of(state)
-        place = np.minimum(np.searchsorted(births, self.members.births), len(births) - 1)
+        place = np.minimum(births.searchsorted(self.members.births), len(births) - 1)
         there = births[place] == self.members.births
-        return there, state.node["wins"][place[there]]
+        if there.all():
+            return self.members, state.node["wins"][place]
+        return Members(*(column[there] for column in self.members)), state.node["wins"][place[there]]
 
     # ---- What is shown ----
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core.cluster_ids import BORN, GONE, MERGED, SPLIT
 from ..core.layout import NO_CLUSTER
+from ..core.state import State
 
 
 class Community(NamedTuple):
@@ -93,9 +94,10 @@ def _overlap(
 def _children(shared: np.ndarray) -> list[list[int]]:
     """Groups that come mainly from each cluster, the one that shares the most with it first."""
     children: list[list[int]] = [[] for _ in shared]
-    for r in np.lexsort((np.arange(shared.shape[1]), -shared.max(axis=0, initial=0))).tolist():
-        if shared[:, r].any():
-            children[shared[:, r].argmax()].append(r)
+    if len(shared):
+        most, parents = shared.max(axis=0), shared.argmax(axis=0).tolist()
+        for r in (-most).argsort(kind="stable")[: np.count_nonzero(most)].tolist():
+            children[parents[r]].append(r)
     return children
 
 
@@ -103,6 +105,20 @@ def _inherit(group_ids: np.ndarray, ids: np.ndarray, children: list[list[int]]) 
     for i, groups in enumerate(children):
         if groups:
             group_ids[groups[0]] = ids[i]
+
+
+def sizes_and_centres(
+    state: State, nodes: np.ndarray, ids: np.ndarray
+) -> Iterator[tuple[int, int, np.ndarray]]:
+    """(id, samples, their mean) of the clusters with these ids of nodes, but for NO_CLUSTER."""
+    order = np.flatnonzero(ids != NO_CLUSTER)
+    order = order[ids[order].argsort(kind="stable")]
+    if len(order):
+        sorted_ids, wins = ids[order], state.node["wins"][nodes[order]]
+        start = np.flatnonzero(np.diff(sorted_ids, prepend=NO_CLUSTER))
+        sizes = np.add.reduceat(wins, start)
+        sums = np.add.reduceat(wins[:, None] * state.prototype[nodes[order]], start)
+        yield from zip(sorted_ids[start].tolist(), sizes.tolist(), sums / sizes[:, None], strict=True)
 
 
 Change = tuple[int, int, int, int, np.ndarray]  # kind, cluster, part, size, centre

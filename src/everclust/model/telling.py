@@ -25,7 +25,11 @@ def without_early_mergers(keys: Collection[Key], waiting: Mapping[Key, Waiting],
 def told_ids(found: CommunityReadOut, keys: Collection[Key]) -> np.ndarray:
     """Id of the told cluster of every node after these changes, or NO_CLUSTER."""
     matching, before = found.matching, found.before.told
-    of_group = np.array([_told_id(matching, r, keys) for r in range(len(matching.group_ids))])
+    known = set(matching.ids.tolist())
+    group_ids = matching.group_ids.tolist()
+    of_group = np.array(
+        [c if c in known else _told_id(matching, r, c, keys) for r, c in enumerate(group_ids)]
+    )
     after = of_group[found.group]
     absorbed = [
         c for c, children in zip(matching.ids.tolist(), matching.children, strict=True) if not children
@@ -34,10 +38,9 @@ def told_ids(found: CommunityReadOut, keys: Collection[Key]) -> np.ndarray:
     return np.where(stays | (after == NO_CLUSTER), before, after)
 
 
-def _told_id(matching: Matching, r: int, keys: Collection[Key]) -> int:
-    """Id of the told cluster that a group belongs to."""
-    c = int(matching.group_ids[r])
-    if c in matching.ids or (BORN, c) in keys or (SPLIT, c) in keys:
+def _told_id(matching: Matching, r: int, c: int, keys: Collection[Key]) -> int:
+    """Id of the told cluster that a group with a new id belongs to."""
+    if (BORN, c) in keys or (SPLIT, c) in keys:
         return c
     return NO_CLUSTER if is_newborn(matching, r) else parent(matching, r)
 

@@ -128,9 +128,9 @@ def test_groups_are_split_until_no_valley_is_left(compiled):
     links = [(c * n + i, c * n + j, 1) for c in range(n_groups) for i in range(n) for j in range(i + 1, n)]
     links += [(c * n + n - 1, (c + 1) * n, 1) for c in range(n_groups - 1)]
     links = np.array(sorted(links))
-    too_few = compiled(louvain)(compiled(new_graph)(links, len(position)))
+    too_few = compiled(valleys.modular_groups)(links, np.arange(len(position)))
     assert len(set(too_few.tolist())) < n_groups
-    group, n_found = compiled(valleys.finest)(position, links, np.arange(len(position)))
+    group, n_found = compiled(valleys.finest)(position, links, too_few)
     assert n_found == n_groups
     assert all(len(set(group[c * n : (c + 1) * n].tolist())) == 1 for c in range(n_groups))
 
@@ -162,13 +162,21 @@ def test_the_best_of_several_numberings_is_taken(compiled):
     nodes, numberings = valleys.Nodes(position, links, g, before), valleys.numberings(n)
     for turn in range(valleys.MOST_NUMBERINGS):
         best, alike = compiled(new_level)(n), compiled(new_level)(n)
-        group, n_groups = compiled(valleys.finest)(position, links, numberings[turn])
+        group = compiled(valleys.modular_groups)(links, numberings[turn])
+        group, n_groups = compiled(valleys.finest)(position, links, group)
         cut = compiled(measure_boundaries)(position, links, g, group, n_groups)
         compiled(valleys.merge_down)(nodes, cut, group, best, alike)
         answers[best.score[0]] = best.group.tolist()
     assert list(answers).index(max(answers)) > 0  # the first numbering is not the best
     label = valleys.cluster_linked(nodes, np.arange(n), np.ones(3), 1.0, numberings)
     assert label.tolist() == renamed(answers[max(answers)])
+
+
+def test_groups_that_were_tried_are_known_by_any_name(compiled):
+    tried = np.empty((3, 4), int)
+    assert not compiled(valleys.is_repeated)(tried, 0, np.array([0, 0, 1, 2]))
+    assert not compiled(valleys.is_repeated)(tried, 1, np.array([0, 0, 1, 1]))
+    assert compiled(valleys.is_repeated)(tried, 2, np.array([5, 5, 3, 0]))
 
 
 def test_links_inside_of_a_group(compiled):
@@ -233,7 +241,8 @@ def test_pieces_of_pieces_are_split(compiled):
     centre = rng.uniform(0, 30, (100, 2))
     position = np.repeat(centre, 10, axis=0) + rng.normal(size=(1000, 2)) / 2
     links = near_ones(rng, position, 3)
-    group, n_found = compiled(valleys.finest)(position, links, np.arange(len(position)))
+    group = compiled(valleys.modular_groups)(links, np.arange(len(position)))
+    group, n_found = compiled(valleys.finest)(position, links, group)
     expected, n_expected, deepest = in_a_queue(position, links, compiled)
     assert deepest >= 3
     assert n_found == n_expected

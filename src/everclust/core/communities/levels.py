@@ -11,6 +11,7 @@ samples that the previous answer had seen.
 """
 
 import math
+from bisect import bisect_right
 from typing import NamedTuple
 
 import numpy as np
@@ -23,18 +24,26 @@ from .silhouette import quick_square, update_value
 SHORTEST_PAUSE, LONGEST_PAUSE = 1000, 20_000  # samples between two answers that later ones are held to
 
 
-def last_answer(n_seen: int) -> int:
-    """The latest answer up to sample n_seen that later ones are held to, or 0."""
-    answer, pause = 0, pause_after(0)
-    while answer + pause <= n_seen and pause < LONGEST_PAUSE:
-        answer += pause
-        pause = pause_after(answer)
-    return answer + (n_seen - answer) // pause * pause
-
-
 def pause_after(answer: int) -> int:
     """Samples until the next answer: a quarter of the stream."""
     return min(max(answer // 4, SHORTEST_PAUSE), LONGEST_PAUSE)
+
+
+def _first_answers() -> list[int]:
+    """The answers whose pauses differ, and the one before all."""
+    answers = [0]
+    while pause_after(answers[-1]) < LONGEST_PAUSE:
+        answers.append(answers[-1] + pause_after(answers[-1]))
+    return answers
+
+
+FIRST_ANSWERS = _first_answers()
+
+
+def last_answer(n_seen: int) -> int:
+    """The latest answer up to sample n_seen that later ones are held to, or 0."""
+    answer = FIRST_ANSWERS[bisect_right(FIRST_ANSWERS, n_seen) - 1]
+    return answer + (n_seen - answer) // pause_after(answer) * pause_after(answer)
 
 
 def share_known(n_seen: int) -> float:

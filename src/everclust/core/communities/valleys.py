@@ -4,7 +4,7 @@ Louvain gives the finest groups, a path of mergers coarser ones, and the silhoue
 (levels.py). Boundaries are compared with what would cross them in one homogeneous cloud (boundaries.py):
 groups are split again where that shows a clear valley, and open boundaries are merged first. A level that no
 valley divides is one cloud cut in pieces (undivided.py). What Louvain finds depends on the numbering of
-nodes, which is arbitrary, so several numberings are tried.
+nodes, which is arbitrary, so several numberings are tried, as far as they give other groups.
 """
 
 import math
@@ -117,8 +117,12 @@ def cluster_linked(base, linked, root, known, numberings):
     position, links, g = nodes.position, nodes.links, nodes.g
     n = position.shape[0]
     best, alike = new_level(n), new_level(n)
+    tried = np.empty((numberings.shape[0], n), np.int64)
     for turn in range(numberings.shape[0]):
-        group, n_groups = finest(position, links, numberings[turn])
+        by_modularity = modular_groups(links, numberings[turn])
+        if is_repeated(tried, turn, by_modularity):
+            continue
+        group, n_groups = finest(position, links, by_modularity)
         if n_groups > 1:
             cut = measure_boundaries(position, links, g, group, n_groups)
             merge_down(nodes, cut, group, best, alike)
@@ -149,10 +153,30 @@ def numbered(links, number):
 
 
 @jit_allocating
-def finest(position, links, number):
-    """Louvain, and Louvain again inside every group, as long as a clear valley is found there."""
+def modular_groups(links, number):
+    """Louvain's group of every node, with other numbers of the nodes."""
+    return taken(louvain(new_graph(numbered(links, number), number.shape[0])), number)
+
+
+@jit_allocating
+def is_repeated(tried, turn, group):  # INOUT tried
+    """Whether one of the groupings tried so far has the same groups; they are noted in row `turn`."""
+    named = by_first_node(group)
+    for k in range(named.shape[0]):
+        tried[turn, k] = named[k]
+    n_equal = 0
+    for other in range(turn):
+        n_others = 0
+        for k in range(named.shape[0]):
+            n_others += tried[other, k] != named[k]
+        n_equal += n_others == 0
+    return n_equal > 0
+
+
+@jit_allocating
+def finest(position, links, group):  # INOUT group
+    """Louvain again inside every group, as long as a clear valley is found there."""
     n = position.shape[0]
-    group = taken(louvain(new_graph(numbered(links, number), n)), number)
     n_waiting = close_up(group)  # groups that may be split
     found, n_found = filled(n, NONE), 0
     index = np.empty(n, np.int64)

@@ -177,15 +177,25 @@ document.onkeydown = (event) => {
   event.preventDefault();
 };
 
+// Storage throws where the browser blocks it, as in a notebook's frame.
+function storedTheme(theme) {
+  try {
+    if (theme) localStorage.setItem("everclust-theme", theme);
+    return localStorage.getItem("everclust-theme");
+  } catch {
+    return null;
+  }
+}
+
 function showTheme(theme, keep = false) {
   setTheme(theme);
   topology.stale = traces.stale = true;
-  if (keep) localStorage.setItem("everclust-theme", theme);
+  if (keep) storedTheme(theme);
 }
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
-showTheme(localStorage.getItem("everclust-theme") ?? (dark.matches ? "dark" : "light"));
-dark.onchange = () => localStorage.getItem("everclust-theme") ?? showTheme(dark.matches ? "dark" : "light");
+showTheme(storedTheme() ?? (dark.matches ? "dark" : "light"));
+dark.onchange = () => storedTheme() ?? showTheme(dark.matches ? "dark" : "light");
 
 // A hidden page closes its connection.
 document.onvisibilitychange = () => (document.hidden ? frames.close() : frames.open());

@@ -1,0 +1,25 @@
+"""# What is new to a model
+The darker, the less a model knows a place; the line is where it would found a new node, by its own vigilance,
+without a threshold to choose.
+"""
+
+# %%
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import make_moons
+
+from everclust import EverClust
+
+X, _ = make_moons(4000, noise=0.08, random_state=0)
+model = EverClust().fit(X)
+x, y = np.meshgrid(np.linspace(-1.8, 2.8, 400), np.linspace(-1.4, 1.9, 300))
+grid = np.c_[x.ravel(), y.ravel()]
+
+# %%
+fig, ax = plt.subplots(figsize=(8, 5.5))
+ax.contourf(x, y, model.score_samples(grid).reshape(x.shape), levels=20, cmap="magma")
+ax.contour(x, y, model.predict_novel(grid).reshape(x.shape), levels=[0.5], colors="white", linewidths=1)
+ax.scatter(*X[::8].T, s=1.5, color="white", alpha=0.5)
+ax.set_aspect("equal")
+ax.axis("off")
+plt.savefig("novelty.png", bbox_inches="tight")
