@@ -10,7 +10,7 @@ endif
 READY = $(VENV)/.ready
 
 .PHONY: demo test test-slow kernels coverage check fix bench drift events novelty beyond fidelity paper table baselines explore kills \
-	chromium browser-test deep-test distributed-test river spark-test java lowest-test \
+	docs chromium browser-test deep-test distributed-test river spark-test java lowest-test \
 	candidates-test gallery release clean
 
 demo: $(READY)
@@ -101,6 +101,16 @@ explore: $(READY)
 # Longer than the suite has time for: kill -9 at random moments, sixty times for each kind of source.
 kills: $(READY)
 	EVERCLUST_KILLS=60 $(BIN)/pytest tests/stream -m slow -k "kills or survives"
+
+# The documentation site, in build/site: figures are drawn, warnings are errors, every link is followed.
+docs: $(READY) $(VENV)/.docs chromium
+	$(BIN)/python docs/figures build/figures
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	$(BIN)/python tools/check_site.py build/site
+
+$(VENV)/.docs: $(READY)
+	$(BIN)/python -m pip install --quiet --group docs
+	@touch $@
 
 # The live page in a real browser.
 browser-test: $(READY) chromium

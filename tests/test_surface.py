@@ -180,8 +180,13 @@ BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def code_blocks():
-    """(place, code, what it must print or None) of every Python block in the documents."""
+    """(place, code, what it must print or None) of every Python block in the documents that runs by itself.
+
+    tests/test_site.py runs the pages that read as one program.
+    """
     for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
+        if path.parent.name == "tutorials" or path.name == "get_started.md":
+            continue
         text = path.read_text()
         blocks = list(BLOCK.finditer(text))
         for i, block in enumerate(blocks):
@@ -221,7 +226,10 @@ def test_code_in_documents_runs_and_prints_what_they_say(place, tmp_path):
 def test_links_in_documents_lead_somewhere():
     for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
         for target in re.findall(r"\]\(([^)#\s]+)", path.read_text()):
-            assert target.startswith("http") or (path.parent / target).exists(), f"{path}: {target}"
+            is_drawn = "figures/" in target  # by `make docs`: see tests/test_site.py
+            assert target.startswith("http") or is_drawn or (path.parent / target).exists(), (
+                f"{path}: {target}"
+            )
 
 
 # What is not installed
