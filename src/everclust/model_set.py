@@ -245,7 +245,7 @@ class ModelSet:
         self._unwritten.add(key)
         if times is not None:
             model._times = SampleTimes() if model._times is None else model._times
-            model._times.add(n_seen, times)
+            model._times.add(n_seen, times, is_recent=False)
         model._learn_rows(rows)
         self._models[key] = model  # not earlier: after Ctrl-C, a new one may have learnt nothing
         events = model.events(n_seen) if wants_events or self._listeners else []

@@ -45,14 +45,18 @@ class SampleTimes:
             "ends": [list(end) for end in self._ends],
         }
 
-    def add(self, n_before: int, times: np.ndarray) -> None:
-        """Add the times, in seconds since 1970, of the samples after the first `n_before`."""
+    def add(self, n_before: int, times: np.ndarray, *, is_recent: bool = True) -> None:
+        """Add the times, in seconds since 1970, of the samples after the first `n_before`.
+
+        If not `is_recent`, only marks are kept: of many models, the exact times would fill the memory.
+        """
         if not len(times):
             return
         last = (n_before + len(times), float(times[-1]))
         self._ends = [self._ends[0] if self._ends else (n_before + 1, float(times[0])), last]
         self._mark(n_before, times)
-        self._recent.append((n_before, times))
+        if is_recent:
+            self._recent.append((n_before, times))
         while len(self._recent) > 1 and last[0] - self._recent[0][0] > MAX_RECENT:
             self._recent.popleft()
 
@@ -67,7 +71,7 @@ class SampleTimes:
 
     def of(self, sample: int) -> float | None:
         """Time of a sample; None if it came without one."""
-        for n_before, times in reversed(self._recent):
+        for n_before, times in reversed(tuple(self._recent)):  # another thread may add meanwhile
             if n_before < sample <= n_before + len(times):
                 return float(times[sample - n_before - 1])
         if not self._ends or not self._ends[0][0] <= sample <= self._ends[1][0]:
