@@ -3,10 +3,13 @@
 Pages link to files outside docs/, as they do on GitHub: each such file becomes a page of the site. Figures
 come from build/figures, where `make docs` draws them. Pages include files, and tables of other pages by the
 beginning of their first line: `<!-- file examples/demo.py -->`, `<!-- table README.md "| | is told |" -->`.
+`<!-- gallery -->` stands for all scripts of examples/gallery, each under its picture.
 """
 
+import ast
 import posixpath
 import re
+import textwrap
 from pathlib import Path
 
 from mkdocs.exceptions import PluginError
@@ -15,6 +18,7 @@ from mkdocs.structure.files import File, Files
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 FIGURES = ROOT / "build" / "figures"
+GALLERY = ROOT / "examples" / "gallery"
 MARK = "src/everclust/live_page/static/mark.svg"
 
 LINK = re.compile(r"(?<=\]\()(?!https?:|#)([^)#\s]+)")
@@ -39,6 +43,7 @@ def on_page_markdown(markdown: str, page, config, files) -> str:
     """Lead links to files outside docs/ to their pages, and include tables of other pages."""
     source = source_of(page.file.src_uri)
     markdown = TABLE.sub(lambda match: table(match[1], match[2]), markdown)
+    markdown = markdown.replace("<!-- gallery -->", gallery())
     markdown = INCLUDED.sub(lambda match: block(match[1]), markdown)
     return outside_fences(markdown, lambda text: LINK.sub(lambda link: relink(link[1], source), text))
 
@@ -110,6 +115,19 @@ def block(source: str) -> str:
         raise PluginError(f"{source}, which a page includes, does not exist.")
     language = LANGUAGES.get(path.suffix, "text")
     return f'````{language} title="{source}"\n{path.read_text().rstrip()}\n````'
+
+
+def gallery() -> str:
+    """Every script of the gallery: its docstring, which begins with a title, its picture and its code."""
+    return "\n\n".join(map(exhibit, sorted(GALLERY.glob("*.py"))))
+
+
+def exhibit(path: Path) -> str:
+    """One script of the gallery."""
+    title, _, text = (ast.get_docstring(ast.parse(path.read_text())) or path.stem).partition("\n")
+    code = textwrap.indent(block(str(path.relative_to(ROOT))), "    ")
+    picture = f"![{title.lstrip('# ')}](figures/{path.stem}.png)"
+    return f'## {title.lstrip("# ")}\n\n{text}\n\n{picture}\n\n??? example "The code"\n\n{code}'
 
 
 def table(source: str, header: str) -> str:
