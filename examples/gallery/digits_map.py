@@ -21,7 +21,9 @@ fig, ax = plt.subplots(figsize=(8, 8), facecolor="white")
 for (x, y), image, ink in zip(place, model.prototypes_[nodes], colour, strict=True):
     tint = 1 - (1 - ink) * image.reshape(8, 8, 1) / 16
     ax.imshow(tint, extent=(x - 0.9, x + 0.9, y - 0.9, y + 0.9))
-ax.set(xlim=(place[:, 0].min() - 2, place[:, 0].max() + 2), ylim=(place[:, 1].min() - 2, place[:, 1].max() + 2))
+ax.set(
+    xlim=(place[:, 0].min() - 2, place[:, 0].max() + 2), ylim=(place[:, 1].min() - 2, place[:, 1].max() + 2)
+)
 ax.set_title(f"{len(place)} nodes, {model.n_clusters_} clusters")
 ax.axis("off")
 plt.savefig("digits_map.png", bbox_inches="tight")

@@ -1,6 +1,7 @@
-"""# Clusters that drift keep their ids
-Five clusters move for 60,000 samples. `max_nodes` bounds memory and lets old places be forgotten; every colour
-is one permanent id.
+"""# Clusters that drift
+Five clusters move for 60,000 samples; colours are ids. An id stays as long as a cluster hangs together with
+the places that it came from. When it has left them far behind, the new place is told as a split. `max_nodes`
+bounds memory.
 """
 
 # %%
@@ -11,19 +12,20 @@ from everclust import EverClust
 from everclust.view.palette import colours_of
 
 rng = np.random.default_rng(1)
-n, batch = 60_000, 1_000
-turn = np.linspace(0, 1.1 * np.pi, n)
+n, batch = 60_000, 500
+time = np.linspace(0, 1, n)
 which = rng.integers(0, 5, n)
-angle, radius = turn + 2 * np.pi * which / 5, 6 + 2 * np.sin(3 * turn)
-X = np.c_[radius * np.cos(angle), radius * np.sin(angle)] + rng.normal(0, 0.45, (n, 2))
+X = np.c_[8 * which + 3 * np.sin(2 * np.pi * time + which), 12 * time * np.cos(2 * which)]
+X += rng.normal(0, 0.7, (n, 2))
 
-model = EverClust(max_nodes=150)
-fig, ax = plt.subplots(figsize=(7, 7))
+model, ids = EverClust(max_nodes=50), []
 for start in range(0, n, batch):
-    model.partial_fit(X[start : start + batch])
-    fade = 0.08 + 0.5 * (start / n) ** 3
-    ax.scatter(*X[start : start + batch].T, s=2, lw=0, alpha=fade, color=colours_of(model.labels_))
-ax.set_title(f"{n:,} samples, {model.n_nodes_} nodes, {model.n_clusters_} clusters at the end")
-ax.set_aspect("equal")
-ax.axis("off")
+    ids += model.partial_fit(X[start : start + batch]).labels_.tolist()
+
+# %%
+fig, axes = plt.subplots(2, 1, figsize=(9, 6), sharex=True)
+for ax, column in zip(axes, X.T, strict=True):
+    ax.scatter(range(n), column, s=0.5, lw=0, color=colours_of(np.array(ids)))
+axes[0].set_title(f"{n:,} samples, {model.n_nodes_} nodes, {model.n_clusters_} clusters at the end")
+axes[1].set_xlabel("samples")
 plt.savefig("drift.png", bbox_inches="tight")

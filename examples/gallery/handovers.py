@@ -1,6 +1,6 @@
 """# Hand-overs: why two nodes are in one cluster
-A sample's nearest node hands over to its second nearest. Nodes of one cluster hand over to each other, hardly to
-others: sorted by cluster, the table of hand-overs falls into blocks.
+A sample's nearest node hands over to its second nearest. Nodes of one cluster hand over to each other, hardly
+to others: sorted by cluster, the table of hand-overs falls into blocks.
 """
 
 # %%

@@ -1,6 +1,6 @@
 """# How a model tunes itself
-The recalculation interval and the vigilance threshold are derived from the newest samples, again and again: there
-is nothing to set.
+The recalculation interval and the vigilance threshold are derived from the newest samples, again and again:
+there is nothing to set.
 """
 
 # %%

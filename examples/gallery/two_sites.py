@@ -9,16 +9,16 @@ import numpy as np
 import everclust
 
 rng = np.random.default_rng(2)
-centres = rng.uniform(-10, 10, (9, 2))
-base = everclust.EverClust().fit(centres[rng.integers(0, 9, 200)] + rng.normal(0, 0.8, (200, 2)))
+centres = 7 * np.array([(0, 0), (1, 2), (2, 0), (3, 2), (4, 0), (5, 2)])
+base = everclust.EverClust().fit(centres[rng.integers(0, 6, 200)] + rng.normal(0, 0.8, (200, 2)))
 sites = [base.fork(), base.fork()]
-for site, seen in zip(sites, (range(0, 6), range(3, 9)), strict=True):
+for site, seen in zip(sites, (range(0, 4), range(2, 6)), strict=True):
     site.partial_fit(centres[rng.choice(seen, 6000)] + rng.normal(0, 0.8, (6000, 2)))
 both = everclust.merge(sites, base=base)
 
 # %%
-fig, axes = plt.subplots(1, 3, figsize=(12, 4), sharex=True, sharey=True)
+fig, axes = plt.subplots(3, 1, figsize=(7, 9), layout="constrained")
 for ax, model, name in zip(axes, [*sites, both], ["site A", "site B", "merged"], strict=True):
-    everclust.TopologyDisplay.from_estimator(model).plot(ax=ax)
+    everclust.TopologyDisplay.from_estimator(model, ax=ax)
     ax.set_title(f"{name}: {model.n_samples_seen_:,} samples, {model.n_clusters_} clusters")
 plt.savefig("two_sites.png", bbox_inches="tight")

@@ -19,8 +19,8 @@ def frame_html(url: str, port: int, query: str) -> str:
     if prefix is None:
         source = url
         hint = (
-            f'Nothing to see? Open <a href="{escape(url)}" target="_blank">{escape(url)}</a>. If the notebook '
-            f"runs on another machine, forward the port first: <code>ssh -L {port}:127.0.0.1:{port} "
+            f'Nothing to see? Open <a href="{escape(url)}" target="_blank">{escape(url)}</a>. If the '
+            f"notebook runs on another machine, forward the port first: <code>ssh -L {port}:127.0.0.1:{port} "
             "that-machine</code>, or the <i>Ports</i> view of VS Code."
         )
     else:
