@@ -103,7 +103,7 @@ kills: $(READY)
 	EVERCLUST_KILLS=60 $(BIN)/pytest tests/stream -m slow -k "kills or survives"
 
 # The documentation site, in build/site: figures are drawn, warnings are errors, every link is followed.
-docs: $(READY) $(VENV)/.docs chromium
+docs: $(READY) $(VENV)/.docs chromium gallery
 	$(BIN)/python docs/figures build/figures
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 	$(BIN)/python tools/check_site.py build/site

@@ -1,12 +1,15 @@
 """What MkDocs does not do by itself for the documentation site (mkdocs.yml).
 
 Pages link to files outside docs/, as they do on GitHub: each such file becomes a page of the site. Figures
-come from build/figures, where `make docs` draws them. Pages include files, and tables of other pages by the
+come from build/, where `make docs` draws them. Pages include files, and tables of other pages by the
 beginning of their first line: `<!-- file examples/demo.py -->`, `<!-- table README.md "| | is told |" -->`.
+`<!-- gallery -->` stands for all scripts of examples/gallery, each under its picture.
 """
 
+import ast
 import posixpath
 import re
+import textwrap
 from pathlib import Path
 
 from mkdocs.exceptions import PluginError
@@ -14,7 +17,8 @@ from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-FIGURES = ROOT / "build" / "figures"
+BUILT = ROOT / "build"
+GALLERY = ROOT / "examples" / "gallery"
 MARK = "src/everclust/live_page/static/mark.svg"
 
 LINK = re.compile(r"(?<=\]\()(?!https?:|#)([^)#\s]+)")
@@ -27,8 +31,9 @@ LANGUAGES = {".py": "python", ".yml": "yaml", ".json": "json", ".toml": "toml", 
 def on_files(files: Files, config) -> Files:
     """Add the mark, the figures, and every file outside docs/ to which a page leads."""
     files.append(File.generated(config, "assets/mark.svg", abs_src_path=str(ROOT / MARK)))
-    for path in sorted(FIGURES.glob("*.*")):
-        files.append(File.generated(config, f"figures/{path.name}", abs_src_path=str(path)))
+    for folder in ("figures", "gallery", "notebooks"):
+        for path in sorted((BUILT / folder).glob("*.*")):
+            files.append(File.generated(config, f"{folder}/{path.name}", abs_src_path=str(path)))
     pages = [(f"docs/{file.src_uri}", file.content_string) for file in files if file.src_uri.endswith(".md")]
     for source in outside(pages):
         files.append(File.generated(config, page_of(source), content=content_of(source)))
@@ -39,6 +44,7 @@ def on_page_markdown(markdown: str, page, config, files) -> str:
     """Lead links to files outside docs/ to their pages, and include tables of other pages."""
     source = source_of(page.file.src_uri)
     markdown = TABLE.sub(lambda match: table(match[1], match[2]), markdown)
+    markdown = markdown.replace("<!-- gallery -->", gallery())
     markdown = INCLUDED.sub(lambda match: block(match[1]), markdown)
     return outside_fences(markdown, lambda text: LINK.sub(lambda link: relink(link[1], source), text))
 
@@ -110,6 +116,20 @@ def block(source: str) -> str:
         raise PluginError(f"{source}, which a page includes, does not exist.")
     language = LANGUAGES.get(path.suffix, "text")
     return f'````{language} title="{source}"\n{path.read_text().rstrip()}\n````'
+
+
+def gallery() -> str:
+    """Every script of the gallery: its docstring, which begins with a title, its picture and its code."""
+    return "\n\n".join(map(exhibit, sorted(GALLERY.glob("*.py"))))
+
+
+def exhibit(path: Path) -> str:
+    """One script of the gallery."""
+    title, _, text = (ast.get_docstring(ast.parse(path.read_text())) or path.stem).partition("\n")
+    code = textwrap.indent(block(str(path.relative_to(ROOT))), "    ")
+    picture = f"![{title.lstrip('# ')}](gallery/{path.stem}.png)"
+    text = f"{text} [Notebook](notebooks/{path.stem}.ipynb)"
+    return f'## {title.lstrip("# ")}\n\n{text}\n\n{picture}\n\n??? example "The code"\n\n{code}'
 
 
 def table(source: str, header: str) -> str:
