@@ -71,8 +71,8 @@ def match_ids(
     children = _children(shared)
     group_ids = np.full(n_groups, NO_CLUSTER)
     _inherit(group_ids, ids, children)
-    if candidate is not None:
-        is_new = group_ids[group] == NO_CLUSTER
+    is_new = group_ids[group] == NO_CLUSTER
+    if candidate is not None and is_new.any():
         again, common = _overlap(np.where(is_new, candidate, NO_CLUSTER), group, wins, n_groups)
         _inherit(group_ids, again, _children(common))
     new = np.flatnonzero(group_ids == NO_CLUSTER)
@@ -84,7 +84,9 @@ def _overlap(
     old: np.ndarray, group: np.ndarray, wins: np.ndarray, n_groups: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Ids before, and the wins that each of them shares with each group."""
-    known = old != NO_CLUSTER
+    known = np.flatnonzero(old != NO_CLUSTER)
+    if not len(known):  # of a young model; np.unique takes its time
+        return old[:0], np.zeros((0, n_groups), np.int64)
     ids, place = np.unique(old[known], return_inverse=True)
     shared = np.zeros((len(ids), n_groups), np.int64)
     np.add.at(shared, (place, group[known]), wins[known])

@@ -55,9 +55,9 @@ def base_labels(state: State, base: np.ndarray, links: np.ndarray) -> np.ndarray
 
 def compact(ids: np.ndarray) -> np.ndarray:
     """Ids as numbers from 0 on; NO_CLUSTER stays."""
-    named = ids != NO_CLUSTER
-    number = np.full(len(ids), NO_CLUSTER)
-    number[named] = np.unique(ids[named], return_inverse=True)[1]
+    named, number = ids != NO_CLUSTER, np.full(len(ids), NO_CLUSTER)
+    if named.any():
+        number[named] = np.unique(ids[named], return_inverse=True)[1]
     return number
 
 
