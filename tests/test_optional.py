@@ -7,6 +7,7 @@ import tomllib
 
 import pytest
 
+from everclust.benchmark.run.plan import ALGORITHMS
 from everclust.optional import require
 from support.paths import REPOSITORY
 
@@ -19,16 +20,20 @@ DISTRIBUTIONS = {
 
 
 def calls():
-    """(module, extra) of every call of `require` in the package."""
+    """(module, extra) of every call of `require` in the package, and of every algorithm of the benchmark."""
+    for algorithm in ALGORITHMS.values():
+        if algorithm.needs:
+            yield algorithm.needs, algorithm.extra
     for path in sorted((REPOSITORY / "src/everclust").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "require":
                 words = {word.arg: word.value for word in node.keywords}
-                module = node.args[0]
-                yield (
-                    module.value if isinstance(module, ast.Constant) else "pyarrow",  # `import_pyarrow`
-                    words["extra"].value,
-                )
+                module, extra = node.args[0], words["extra"]
+                if isinstance(extra, ast.Constant):  # else that of an algorithm
+                    yield (
+                        module.value if isinstance(module, ast.Constant) else "pyarrow",  # `import_pyarrow`
+                        extra.value,
+                    )
 
 
 def installed_by(extra):
