@@ -161,7 +161,7 @@ def test_usage_errors_have_a_code_of_their_own(points, call):
 
 def test_errors_can_be_read_by_machines(points, call):
     said = json.loads(call("fit", points, "-m", "m", "--json", code=1))
-    assert "Column 'name'" in said["error"]
+    assert "Columns 'name', 'kind'" in said["error"]
 
 
 def test_a_column_that_dominates_is_pointed_out(folder, X, call):
@@ -291,6 +291,7 @@ def test_score(points, call, record, X):
     assert told["classes"] == 3
     assert -0.1 < told["AMI"] < 0.2  # the labels have nothing to do with the groups
     assert "ARI" not in record("score", points, "-m", "m")
+    assert re.search(r"reasons +none", call("score", points, "-m", "m"))
 
 
 def test_watch_says_what_happens(points, X, call):

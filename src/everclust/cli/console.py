@@ -180,6 +180,8 @@ def _shown(value: Any) -> str:
         return f"{value:.4g}"
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
+    if isinstance(value, dict):
+        value = [f"{name}: {_shown(count)}" for name, count in value.items()] or ["none"]
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
