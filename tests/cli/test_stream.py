@@ -61,8 +61,11 @@ def test_a_mode_that_does_not_exist(points, sentence):
 
 def test_text_is_refused_with_a_hint(points, sentence):
     said = sentence("fit", points, "-m", "m")
+    assert "Columns 'name', 'kind' hold no numbers" in said
+    assert "--exclude name,kind" in said
+    said = sentence("fit", points, "-m", "m", "--exclude", "kind")
     assert "Column 'name' holds string" in said
-    assert "--exclude name" in said
+    assert "--exclude name," in said
 
 
 def test_a_model_is_not_replaced_by_accident(points, folder, call, sentence):
@@ -158,7 +161,7 @@ def test_usage_errors_have_a_code_of_their_own(points, call):
 
 def test_errors_can_be_read_by_machines(points, call):
     said = json.loads(call("fit", points, "-m", "m", "--json", code=1))
-    assert "Column 'name'" in said["error"]
+    assert "Columns 'name', 'kind'" in said["error"]
 
 
 def test_a_column_that_dominates_is_pointed_out(folder, X, call):
@@ -250,6 +253,18 @@ def test_a_report_shows_names_as_they_are(folder, X, call):
     assert "load [b]" in said
 
 
+def test_a_report_breaks_no_word_and_shows_times(folder, X, call, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    names = ["at", "a_name_longer_than_most_columns_of_a_table", "b"]
+    rows = (f"{1_700_000_000 + k},{a},{b}" for k, (a, b) in enumerate(X[:, :2].tolist()))
+    (folder / "x.csv").write_text("\n".join([",".join(names), *rows]))
+    call("fit", "x.csv", "-m", "m", "--time", "at")
+    said = call("report", "m")
+    assert names[1] in said
+    assert "2023-11-14T22:1" in said
+    assert "…" not in said
+
+
 def test_export(points, call, folder, sentence):
     networkx = pytest.importorskip("networkx")
     call("fit", points, "-m", "m", "--columns", "a,b,c,d")
@@ -276,6 +291,7 @@ def test_score(points, call, record, X):
     assert told["classes"] == 3
     assert -0.1 < told["AMI"] < 0.2  # the labels have nothing to do with the groups
     assert "ARI" not in record("score", points, "-m", "m")
+    assert re.search(r"reasons +none", call("score", points, "-m", "m"))
 
 
 def test_watch_says_what_happens(points, X, call):

@@ -8,6 +8,7 @@ import pytest
 from everclust import EverClust, load
 from everclust.stream import Columns, Run, open_source
 from everclust.stream.bad_rows import BadRows
+from everclust.stream.reject import Reject
 from everclust.stream.run import run
 from everclust.stream.sources.messages import row_of, table_of
 
@@ -141,7 +142,7 @@ def test_a_restart_at_the_bad_row_goes_on(folder, X, call):
     call(*arguments)
     with (folder / "x.csv").open("a") as file:
         file.write("\n".join(lines[1001:]) + "\n")
-    assert call(*arguments).startswith("3,001 rows, 1 skipped, 1,001 of them before; ")
+    assert call(*arguments).startswith("3,001 rows, 1,001 of them before, 1 skipped; ")
     assert np.array_equal(load("m").prototypes_, EverClust().partial_fit(X).prototypes_)
 
 
@@ -222,6 +223,10 @@ def test_policies_count_from_the_checkpoint():
     said: list[str] = []
     bad_rows.report(said.append, at_end=True)
     assert said == [], "they were reported before the restart"
+    bad_rows.reasons["no number in column 'a'"] += 1
+    bad_rows.first = 70, Reject("no number in column 'a'", "x")
+    bad_rows.report(said.append, at_end=True)
+    assert said[0].endswith("(first since the restart, row 70: no number in column 'a', 'x').")
 
 
 class TestQuotes:

@@ -197,3 +197,32 @@ def test_the_usual_values_may_be_said(folder, X, call):
     call(*command, "--limit", 100)
     call(*command, "--decimal", ".", "--encoding", "UTF8")
     assert load("m").n_samples_seen_ == len(X)
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "said"),
+    [
+        ("a;b\n1,5;2,5\n2,5;3,5\n", [], "with --delimiter ';'"),  # every row has too many columns
+        ("a;b\n1.5;2.5\n2.5;3.5\n", [], "with --delimiter ';'"),
+        ("a;b\n1.5;2.5\n2.5;3.5\n", ["--columns", "a"], "with --delimiter ';'"),
+        ("a\tb\n1\t2\n", [], "with --delimiter tab"),
+        ("a;b\n1,5;2,5\n2,5;3,5\n", ["--delimiter", ";"], "'a' holds numbers with commas, such as '1,5'"),
+        ("a;b\n1,5;2,5\n2,5;3,5\n", ["--delimiter", ";"], "with --decimal ,"),
+    ],
+)
+def test_a_dialect_that_was_not_said_is_suggested(content, options, said, folder, sentence):
+    (folder / "x.csv").write_text(content)
+    assert said in sentence("fit", "x.csv", "-m", "m", *options)
+
+
+def test_a_model_that_misses_its_columns_suggests_the_delimiter(folder, call, sentence):
+    (folder / "x.csv").write_text("a;b\n1.5;2.5\n2.5;3.5\n3.5;1.5\n")
+    call("fit", "x.csv", "-m", "m", "--delimiter", ";")
+    assert "with --delimiter ';'" in sentence("predict", "x.csv", "-m", "m")
+
+
+def test_commas_in_a_column_that_is_not_learnt_do_not_matter(folder, call):
+    (folder / "x.csv").write_text("a;b\n1,5;2.5\n2,5;3.5\n3,5;1.5\n")
+    call("fit", "x.csv", "-m", "m", "--delimiter", ";", "--columns", "b")
+    call("fit", "x.csv", "-m", "n", "--delimiter", ";", "--id", "a")
+    assert load("m").n_features_in_ == load("n").n_features_in_ == 1

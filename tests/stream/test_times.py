@@ -213,3 +213,9 @@ def test_recent_times_are_bounded(monkeypatch):
 def test_invalid_records_are_refused(broken):
     with pytest.raises(ValueError, match="invalid times of samples"):
         SampleTimes(broken)
+
+
+def test_times_that_cannot_be_read_are_told_how_to_be_written(folder, call):
+    (folder / "x.csv").write_text("at,a\n18.11.2026 01:30,1\n18.11.2026 01:31,2\n")
+    said = call("fit", "x.csv", "-m", "m", "--time", "at", code=1)
+    assert "times are written as 2026-11-18T01:30:00Z" in said

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 WRONG, USAGE, MISSING_EXTRA, UNWRITABLE, UNREACHABLE = 1, 2, 3, 4, 5
 SIGNALLED = 128
+WIDEST = 1_000  # characters in a line of a table
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 EXIT_CODES = """
@@ -179,16 +180,29 @@ def _shown(value: Any) -> str:
         return f"{value:.4g}"
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
+    if isinstance(value, dict):
+        value = [f"{name}: {_shown(count)}" for name, count in value.items()] or ["none"]
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def print_table(heads: Sequence[str], rows: Iterable[Sequence[str]], unbroken: Sequence[str] = ()) -> None:
-    """Print a table on standard output. Cells of `unbroken` columns are never wrapped."""
+def print_table(
+    heads: Sequence[str], rows: Iterable[Sequence[str]], unbroken: Sequence[str] = (), whole: bool = False
+) -> None:
+    """Print a table on standard output.
+
+    Cells of `unbroken` columns are never wrapped. A `whole` table wraps none and cuts nothing off, even if
+    it is then wider than the terminal.
+    """
     from rich.box import SIMPLE
     from rich.console import Console
+    from rich.measure import Measurement
     from rich.table import Column, Table
 
     table = Table(*(Column(head, no_wrap=head in unbroken) for head in heads), box=SIMPLE)
     for row in rows:
         table.add_row(*row)
-    Console(markup=False).print(table)
+    console = Console(markup=False)
+    if whole:
+        needed = Measurement.get(console, console.options.update(max_width=WIDEST), table).maximum
+        console.width = max(console.width, needed)
+    console.print(table)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +15,11 @@ from .option_groups import expand_groups
 
 if TYPE_CHECKING:
     import numpy as np
+    import pandas
 
     from ..estimators.incremental import IncrementalClusterer
 
 DRAWN = 5_000  # samples at most, by default
-MAX_WIDTH = 60  # characters of a cell in a report
 
 
 def info(model: options.ModelArgument, json: options.Json = False) -> None:
@@ -54,7 +55,10 @@ def report(
     out: options.TableFile = None,
     json: options.Json = False,
 ) -> None:
-    """Print the clusters: size, nodes, spread, age, and the features in which each differs."""
+    """Print the clusters: size, nodes, spread, age, and the features in which each differs.
+
+    Centres are in JSON and in files.
+    """
     screen = Screen(json)
     with exit_on_error(screen):
         from ..stream.write_file import write_file
@@ -68,17 +72,21 @@ def report(
         elif json:
             typer.echo(frame.to_json(orient="records"))
         else:
-            rows = ([_cell(value) for value in row] for row in frame.itertuples(index=False))
-            print_table(list(map(str, frame.columns)), rows)
+            heads = ["cluster", "size", "nodes", "spread", *_ages(frame), "differs_by"]
+            rows = ([_cell(value) for value in row] for row in frame[heads].itertuples(index=False))
+            print_table(heads, rows, whole=True)
+
+
+def _ages(frame: pandas.DataFrame) -> list[str]:
+    """Columns that say how old clusters are: times, if the stream had any."""
+    return ["born_at", "last_seen_at"] if "born_at" in frame else ["age", "last_seen"]
 
 
 def _cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
-    if hasattr(value, "__iter__") and not isinstance(value, str):
-        value = ", ".join(f"{x:.3g}" if isinstance(x, float) else str(x) for x in value)
-    text = str(value)
-    return text if len(text) <= MAX_WIDTH else text[: MAX_WIDTH - 1] + "…"
+    whole_seconds = re.sub(r"(:\d\d)\.\d+Z$", r"\1Z", str(value))
+    return whole_seconds.replace(", ", "\n")  # a line for each feature
 
 
 @expand_groups

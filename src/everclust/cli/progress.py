@@ -74,9 +74,11 @@ def _state(job: Run, speed: float) -> str:
 
 def result_of(job: Run, summary: Summary) -> tuple[dict[str, Any], str]:
     """The result of a run, as a record and as a sentence."""
-    read = counted(summary.rows, "row") + (f", {summary.skipped:,} skipped" if summary.skipped else "")
+    read = counted(summary.rows, "row")
     if summary.resumed_at:
         read += f", {summary.resumed_at:,} of them before"
+    if summary.skipped:
+        read += f", {summary.skipped:,} skipped"
     if not job.n_seen:
         return summary._asdict(), f"{read}; nothing was learnt."
     if job.keyed is not None:

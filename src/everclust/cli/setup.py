@@ -67,8 +67,8 @@ def load_model(path: Path) -> IncrementalClusterer:
         raise StreamError(f"There is no model {path}; make one with everclust fit, or check the path.")
     if path.is_dir():
         raise StreamError(
-            f"{path} is a folder; if it holds models by key, name the column of the keys with --key, or open "
-            "it with everclust.ModelSet."
+            f"{path} is a folder; if it holds models by key, name the column of the keys with --key of fit, "
+            f"update or watch, or take out one model with everclust.ModelSet({str(path)!r})[KEY].save(FILE)."
         )
     return load(path)
 
@@ -316,9 +316,12 @@ def refuse_to_forget(job: Run, known: IncrementalClusterer | None) -> None:
 def refuse_empty(job: Run, summary: Summary) -> None:
     """Raise an error if every row was skipped: there is no model then."""
     if summary.skipped and not job.n_seen:
+        hint = "correct the rows, or choose other columns"
+        if any(reason.startswith("no time in column") for reason in job.bad_rows.reasons):
+            hint += "; times are written as 2026-11-18T01:30:00Z or as seconds since 1970"
         raise StreamError(
             f"Nothing was learnt, because all {counted(summary.skipped, 'row')} were skipped: "
-            f"{job.bad_rows.summary()}; correct the rows, or choose other columns."
+            f"{job.bad_rows.summary()}; {hint}."
         )
 
 

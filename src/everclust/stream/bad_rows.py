@@ -42,7 +42,8 @@ class BadRows:
         self.file = None if file is None else JsonLinesFile(file)
         self.reasons: Counter[str] = Counter()
         self.reported, self.reported_at = 0, time.monotonic()
-        self.first: tuple[int, Reject] | None = None
+        self.first: tuple[int, Reject] | None = None  # of this run
+        self.is_restored = False  # whether rows were skipped before this run
 
     def refusal(self, block: Block, n_before: int) -> tuple[int, StreamError] | None:
         """The first row of a block that must not be skipped, and the error that names it."""
@@ -86,7 +87,8 @@ class BadRows:
         n_rejected = self.reasons.total()
         if n_rejected == 1 and self.first is not None:
             return f"Row {self.first[0]:,} was skipped: {described(self.first[1])}."
-        example = f" (first row {self.first[0]:,}: {described(self.first[1])})" if self.first else ""
+        first = "first since the restart, row" if self.is_restored else "first row"
+        example = f" ({first} {self.first[0]:,}: {described(self.first[1])})" if self.first else ""
         return f"{counted(n_rejected, 'row')} were skipped so far: {self.summary()}{example}."
 
     def summary(self) -> str:
@@ -99,6 +101,7 @@ class BadRows:
         """Go on counting from a checkpoint."""
         self.reasons = Counter(reasons)
         self.reported = self.reasons.total()
+        self.is_restored = self.reported > 0
 
 
 def described(reject: Reject) -> str:

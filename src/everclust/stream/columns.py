@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 SHOWN = 8  # names in a message
+DELIMITERS = ";|\t"  # of CSV files, besides the comma
 
 
 class Rows(NamedTuple):
@@ -129,7 +131,8 @@ class Columns:
         absent = [name for name in names if name not in present]
         if absent:
             raise StreamError(
-                f"There is no column {absent[0]!r}; there are {listed(schema.names)}; check the name."
+                f"There is no column {absent[0]!r}; there are {listed(schema.names)}; "
+                f"{_delimiter_hint(schema) or 'check the name'}."
             )
 
     def _check_expected(self, schema: pyarrow.Schema) -> None:
@@ -138,7 +141,8 @@ class Columns:
         if absent:
             raise StreamError(
                 f"The model has learnt the column {absent[0]!r}, which is missing; there are "
-                f"{listed(schema.names)}; give the columns the names that they had."
+                f"{listed(schema.names)}; "
+                f"{_delimiter_hint(schema) or 'give the columns the names that they had'}."
             )
 
     def _refuse_duplicates(self, schema: pyarrow.Schema, names: Sequence[str]) -> None:
@@ -152,13 +156,21 @@ class Columns:
 
     def _refuse_text(self, schema: pyarrow.Schema, features: Sequence[str]) -> None:
         types = dict(zip(schema.names, schema.types, strict=True))
-        for name in features:
-            if not is_number(types[name]):
-                raise StreamError(
-                    f"Column {name!r} holds {types[name]}, but distances need numbers; leave it "
-                    f"out with --exclude {name}, name it with --label, --id, --time or --key, or encode it "
-                    "as numbers first."
-                )
+        split = _delimiter_hint(schema)
+        empty = import_pyarrow().null()  # all rows had too many columns
+        refused = [
+            name for name in features if not is_number(types[name]) or (split and types[name] == empty)
+        ]
+        if not refused:
+            return
+        what, them = f"Column {refused[0]!r} holds {types[refused[0]]}", "it"
+        if len(refused) > 1:
+            what, them = f"Columns {listed(refused)} hold no numbers", "them"
+        hint = split or (
+            f"leave {them} out with --exclude {shlex.quote(','.join(refused))}, name {them} with --label, "
+            f"--id, --time or --key, or encode {them} as numbers first"
+        )
+        raise StreamError(f"{what}, but distances need numbers; {hint}.")
 
     def take(self, table: pyarrow.Table, named: bool = True) -> Rows:
         """The complete rows of a table, and why the others are rejected."""
@@ -256,6 +268,16 @@ def is_number(type_: Any) -> bool:
         or types.is_boolean(type_)
         or types.is_null(type_)
     )
+
+
+def _delimiter_hint(schema: pyarrow.Schema) -> str:
+    """What to do if the only column seems to be all columns of a CSV file with another delimiter."""
+    names = [name for name in schema.names if name not in (REASON, TEXT)]
+    found = [character for character in DELIMITERS if len(names) == 1 and character in names[0]]
+    if not found:
+        return ""
+    option = "tab" if found[0] == "\t" else f"'{found[0]}'"
+    return f"if these are several columns, say what is between them with --delimiter {option}"
 
 
 def _matrix(table: pyarrow.Table, features: Sequence[str]) -> np.ndarray:

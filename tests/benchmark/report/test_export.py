@@ -181,6 +181,14 @@ def test_ties_are_bold_together_and_counts_never():
     assert "mathbf" not in latex_table(outcomes, "stationary", CLUSTERS)
 
 
+def test_a_single_algorithm_is_neither_bold_nor_ranked():
+    rows = [Result(Job("idat", "iris", "stationary", 1), "ok", ari=0.5).row()]
+    text = latex_table(gather(rows), "stationary", ARI)
+    assert r"Iris & $0.500$ \\" in text
+    assert "mathbf" not in text
+    assert "Mean rank" not in text
+
+
 def test_wide_tables_are_scaled_and_names_escaped():
     rows = [Result(Job(f"own_{k}", "a&b", "stationary", 1), "ok", ari=0.1).row() for k in range(9)]
     text = latex_tables(gather(rows))

@@ -87,7 +87,7 @@ def latex_table(outcomes: Outcomes, setting: str, measure: Measure) -> str:
     for dataset, row in zip(datasets, cells, strict=True):
         marks = [missing_mark(outcomes, (name, dataset, setting)) for name in algorithms]
         lines.append(_line([escape(dataset_title(dataset)), *_entries(row, marks, measure)]))
-    if measure in SCORES:
+    if measure in SCORES and len(algorithms) > 1:
         lines += ["\\midrule", _rank_line(cells)]
     heads = _line(["Data set", *(escape(algorithm_title(name)) for name in algorithms)])
     rules = ["\\toprule", heads, "\\midrule", *lines, "\\bottomrule"]
@@ -112,7 +112,7 @@ def _line(cells: Sequence[str]) -> str:
 
 def _entries(row: Sequence[CellStatistics | None], marks: Sequence[str], measure: Measure) -> list[str]:
     means = [round(cell.mean, measure.decimals) for cell in row if cell]
-    best = max(means, default=math.nan) if measure in SCORES else math.nan
+    best = max(means) if measure in SCORES and len(row) > 1 and means else math.nan
     return [
         _entry(cell, measure.decimals, best) if cell else mark for cell, mark in zip(row, marks, strict=True)
     ]

@@ -108,12 +108,25 @@ class CsvParser:
         for field, column in zip(table.schema, table.columns, strict=True):
             if not is_number(field.type) and field.name not in left_out:
                 texts = as_text(column)
+                self._refuse_commas(field.name, texts)
                 if is_mostly("boolean", texts):
                     field = field.with_type(arrow.bool_())
                 elif field.name in known or is_mostly("number", texts, self.decimal):
                     field = field.with_type(arrow.float64())
             fields.append(field)
         return arrow.schema(fields)
+
+    def _refuse_commas(self, name: str, texts: pyarrow.ChunkedArray) -> None:
+        """Raise an error if a column to learn holds numbers with commas for points."""
+        wanted = self.columns.features or self.columns.chosen or self.columns.expected or [name]
+        if self.decimal == "," or self.parsing.delimiter == "," or name not in wanted:
+            return
+        if is_mostly("number", texts, ",") and not is_mostly("number", texts):
+            example = next(text for text in texts.to_pylist() if text and "," in text)
+            raise StreamError(
+                f"Column {name!r} holds numbers with commas, such as {example!r}; if these are decimal "
+                "commas, say so with --decimal ,; otherwise write the numbers without them."
+            )
 
     def _without_unnamed(self, schema: pyarrow.Schema) -> pyarrow.Schema:
         """Leave out columns without a name and without values: delimiters at the ends of lines."""
