@@ -16,7 +16,7 @@ from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 
 import everclust
-from everclust import IDAT, History, HistoryDisplay, TopologyDisplay, learn
+from everclust import IDAT, EverClust, History, HistoryDisplay, TopologyDisplay, learn
 from everclust.view.palette import GREY, N_COLOURS, colours_of, paler
 from everclust.view.projection import principal_axes
 
@@ -140,6 +140,17 @@ def test_more_features_are_projected():
     one, two = pca.explained_variance_ratio_
     assert display.ax_.get_xlabel() == f"component 1 ({one:.0%} of variance)"
     assert display.ax_.get_ylabel() == f"component 2 ({two:.0%} of variance)"
+
+
+def test_one_large_feature_does_not_fill_the_picture():
+    """Axes are those of the metric in which the model has learnt."""
+    X = load_digits().data[:, 20:24] * [1e4, 1, 1, 1]
+    shares = [
+        float(TopologyDisplay.from_estimator(new().fit(X)).axis_names[0].split("(")[1].split("%")[0])
+        for new in (IDAT, EverClust)
+    ]
+    assert shares[0] == 100
+    assert shares[1] < 80
 
 
 def test_axes_do_not_depend_on_the_sign_of_the_decomposition():

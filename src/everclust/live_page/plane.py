@@ -36,6 +36,7 @@ class Plane:
         self.features = None if x is None or y is None else (x, y)
         self._axes = np.zeros((2, 0))
         self._centre = np.zeros(0)
+        self._scale = np.ones(0)  # of features, in the metric of the model
         self._share = 0.0
         self._due = 0.0
 
@@ -43,7 +44,7 @@ class Plane:
         """Project nodes and samples."""
         now, width = capture.snapshot, len(names)
         if width == 1:
-            line = project(now.prototypes, now.usage, capture.samples, names)
+            line = project(now, capture.samples, names)
             assert line.samples is not None
             return PlaneView(line.nodes, line.samples, line.axis_names, False)
         chosen = self._chosen(width)
@@ -62,7 +63,7 @@ class Plane:
             return np.column_stack([points[:, 0], np.zeros(len(points))])
         if chosen is not None:
             return points[:, list(chosen)]
-        return np.einsum("nd,kd->nk", points - self._centre, self._axes)
+        return np.einsum("nd,kd->nk", points * self._scale - self._centre, self._axes)
 
     def _chosen(self, width: int) -> tuple[int, int] | None:
         if self.features is not None and max(self.features) < width:
@@ -71,11 +72,13 @@ class Plane:
 
     def _update(self, capture: Capture) -> None:
         """Follow the principal plane; it is computed from scratch only once."""
-        prototypes, usage = capture.snapshot.prototypes, capture.snapshot.usage
+        now, usage = capture.snapshot, capture.snapshot.usage
+        if self._axes.shape[1] == now.prototypes.shape[1] and time.monotonic() < self._due:
+            return
+        self._scale = np.sqrt(now.feature_weights)
+        prototypes = now.prototypes * self._scale
         if self._axes.shape[1] != prototypes.shape[1]:
             self._centre, self._axes, _ = principal_axes(prototypes, usage)
-        elif time.monotonic() < self._due:
-            return
         weight = usage / usage.sum()
         self._centre = np.einsum("n,nd->d", weight, prototypes)
         self._axes, self._share = follow(self._axes, prototypes - self._centre, weight)

@@ -126,7 +126,7 @@ class TopologyDisplay:
         """A display of a model and of samples whose clusters are known; nothing is drawn yet."""
         now = model.snapshot()
         names = getattr(model, "feature_names_in_", [f"feature {k}" for k in range(model.n_features_in_)])
-        plane = project(now.prototypes, now.usage, samples, names)
+        plane = project(now, samples, names)
         return cls(
             nodes=plane.nodes,
             usage=now.usage,

@@ -5,6 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..model.snapshot import Snapshot
+
 USAGE = "usage"  # name of the second axis of models with one feature
 STRIP = 0.16  # height of the strip of samples of one feature, as a share of the highest usage
 GOLDEN = 0.6180339887498949  # multiples of it, modulo 1, fill an interval evenly
@@ -18,18 +20,19 @@ class Projection(NamedTuple):
     axis_names: tuple[str, str]
 
 
-def project(
-    prototypes: np.ndarray, usage: np.ndarray, samples: np.ndarray | None, names: Sequence[str]
-) -> Projection:
-    """One feature against the usage, two as they are, more by their principal components."""
+def project(now: Snapshot, samples: np.ndarray | None, names: Sequence[str]) -> Projection:
+    """One feature against the usage, two as they are, more by their principal components in the metric of the
+    model, which may weigh large features down."""
+    prototypes, usage = now.prototypes, now.usage
     if prototypes.shape[1] == 1:
         return _along_a_line(prototypes, usage, samples, names[0])
     if prototypes.shape[1] == 2:
         return Projection(prototypes, samples, (names[0], names[1]))
-    centre, axes, share = principal_axes(prototypes, usage)
+    scale = np.sqrt(now.feature_weights)
+    centre, axes, share = principal_axes(prototypes * scale, usage)
     return Projection(
-        (prototypes - centre) @ axes.T,
-        None if samples is None else (samples - centre) @ axes.T,
+        (prototypes * scale - centre) @ axes.T,
+        None if samples is None else (samples * scale - centre) @ axes.T,
         (_component(1, share[0]), _component(2, share[1])),
     )
 
