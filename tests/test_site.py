@@ -135,7 +135,7 @@ def test_a_registered_algorithm_and_data_set_are_in_the_report(tmp_path):
     bench = ["-c", "from everclust.cli import main; main()", "bench"]
     run([*bench, "run", *files, *chosen, "--seeds", "1", "--trials", "1", "--store", "runs.sqlite"], tmp_path)
     run([*bench, "report", "--store", "runs.sqlite", "--markdown", "report.md"], tmp_path)
-    assert "leader" in (tmp_path / "report.md").read_text()
+    assert "### Stationary, Leader\n" in (tmp_path / "report.md").read_text()
 
 
 def test_the_table_of_the_first_page_is_that_of_the_readme():
