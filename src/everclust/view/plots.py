@@ -64,7 +64,7 @@ class TopologyDisplay:
     >>> X = load_iris().data
     >>> display = TopologyDisplay.from_estimator(EverClust().fit(X), X)
     >>> display.ax_.get_xlabel()
-    'component 1 (94% of variance)'
+    'component 1 (88% of variance)'
     """
 
     ax_: Any
@@ -96,7 +96,8 @@ class TopologyDisplay:
     def from_estimator(
         cls, model: IncrementalClusterer, X: Any = None, *, ax: Axes | None = None, max_samples: int = 5_000
     ) -> TopologyDisplay:
-        """Draw a model. More than two features are projected on the principal components of the prototypes.
+        """Draw a model. More than two features are projected on the principal components of the prototypes, in
+        the metric of the model.
 
         Parameters
         ----------
