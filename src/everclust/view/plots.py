@@ -96,8 +96,9 @@ class TopologyDisplay:
     def from_estimator(
         cls, model: IncrementalClusterer, X: Any = None, *, ax: Axes | None = None, max_samples: int = 5_000
     ) -> TopologyDisplay:
-        """Draw a model. More than two features are projected on the principal components of the prototypes, in
-        the metric of the model.
+        """Draw a model. More than two features are projected on the principal components of the prototypes.
+
+        The projection uses the metric of the model, which may weigh large features down.
 
         Parameters
         ----------
