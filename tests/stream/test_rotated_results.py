@@ -70,7 +70,7 @@ def test_a_new_file_begins_when_one_is_old_enough(folder, clock):
 
 
 def test_with_checkpoints_a_file_is_complete_only_when_one_holds_it(folder):
-    file = RotatingFile("x", Rotation(3, None, at_marks=True))
+    file = RotatingFile("x", Rotation(3, None, Path("kept")))
     file.rewind(None)
     file.append(b"abc")
     file.append(b"def")
@@ -81,11 +81,41 @@ def test_with_checkpoints_a_file_is_complete_only_when_one_holds_it(folder):
     file.append(b"g")
     file.abort()
     assert series("x*") == {"x-000001": "abcdef", "x-000002": "g"}
-    again = RotatingFile("x", Rotation(3, None, at_marks=True))
+    again = RotatingFile("x", Rotation(3, None, Path("kept")))
     again.rewind(mark)
     again.append(b"h")
     again.close()
     assert series("x*") == {"x-000001": "abcdef", "x-000002": "h"}
+
+
+def test_a_run_that_was_killed_before_its_first_checkpoint_begins_where_it_began(folder):
+    kept = Rotation(3, None, Path("kept"))
+    earlier = RotatingFile("x", Rotation(3, None))
+    earlier.rewind(None)
+    earlier.append(b"abc")
+    earlier.close()
+    for text in (b"killed", b"whole"):
+        file = RotatingFile("x", kept)
+        file.rewind(None)
+        file.append(text)
+        file.abort()
+    file.rewind(None)
+    file.append(b"end")
+    mark = file.mark()
+    file.append(b"later")
+    file.mark()
+    file.abort()
+    assert series("x-*") == {"x-000001": "abc", "x-000002": "end", "x-000003": "later"}
+    file.rewind(mark)
+    file.append(b"again")
+    file.close()
+    assert series("x-*") == {"x-000001": "abc", "x-000002": "end", "x-000003": "again"}
+    other = RotatingFile("x", kept)  # a new run removes nothing of one that had a checkpoint
+    other.rewind(None)
+    other.append(b"new")
+    other.close()
+    assert series("x-*")["x-000004"] == "new"
+    assert len(series("x-*")) == 4
 
 
 def test_what_came_after_a_checkpoint_is_cut_off(folder, clock):

@@ -105,7 +105,7 @@ def _job(asked: KeyedRequest, models: ModelSet, screen: Screen) -> Run:
     )
     job.model_path, job.keyed = asked.folder, KeyedModels(models)
     if asked.results is not None:
-        add_results(job, asked.results, screen, is_kept=True)
+        add_results(job, asked.results, screen, asked.folder)
     job.event_sinks = [*job.event_sinks, *asked.event_sinks]
     add_alerts(job, asked.alerts, asked.checkpoints, screen)
     return job

@@ -45,7 +45,7 @@ def live(
         start, ranges = known or setup.new_model(model_options), options.RangeOptions(follow, limit)
         job = setup.job_of(start, source, column_options, ranges, bad_row_options, id, warn=screen.warn)
         job.model_path = model
-        setup.add_results(job, results, screen, checkpoint_options.checkpoint is not None)
+        setup.add_results(job, results, screen, checkpoint_options.checkpoint)
         with setup.checkpointed(job, checkpoint_options, screen):
             if resume(job) is not None:
                 setup.refuse_to_forget(job, known)

@@ -176,15 +176,15 @@ def first_rows(
     return np.concatenate(parts)[:n_rows]
 
 
-def add_results(job: Run, results: Results, screen: Screen, is_kept: bool) -> None:
+def add_results(job: Run, results: Results, screen: Screen, kept_in: Path | None) -> None:
     """Open the files, streams and webhooks that a run writes predictions and events to.
 
-    `is_kept` if the run has a checkpoint folder.
+    `kept_in` is the checkpoint folder of a run that has one.
     """
     if results.novel and results.predictions is None:
         raise typer.BadParameter("--novel adds a column to --predictions, but there are no --predictions.")
     files = [results.predictions, *results.events]
-    rotation = rotation_for(results.rotate, files, is_kept or job.keyed is not None)
+    rotation = rotation_for(results.rotate, files, kept_in)
     if results.predictions is not None:
         job.novel, job.block = results.novel, results.block
         job.answers = open_sink(results.predictions, heads_of(job), rotation=rotation)
@@ -192,13 +192,15 @@ def add_results(job: Run, results: Results, screen: Screen, is_kept: bool) -> No
     job.event_sinks = [open_event_sink(url, queue, screen.warn, rotation) for url in results.events]
 
 
-def rotation_for(text: str | None, files: Sequence[str | None], is_kept: bool) -> Rotation | None:
-    """When to begin new files; `is_kept` if they can be cut back to checkpoints."""
+def rotation_for(text: str | None, files: Sequence[str | None], kept_in: Path | None) -> Rotation | None:
+    """When to begin new files; `kept_in` is the folder of the checkpoints that they can be cut back to."""
     if text is None:
         return None
     if all(file in (None, "-") or "://" in str(file) for file in files):
         raise typer.BadParameter("--rotate begins new files of predictions or events, but there are none.")
-    return rotation_of(text)._replace(at_marks=is_kept)
+    # Beside the folder: one of models holds nothing else.
+    start = None if kept_in is None else kept_in.with_name(f"{kept_in.name}.rotation")
+    return rotation_of(text)._replace(start=start)
 
 
 def add_alerts(

@@ -84,7 +84,7 @@ def fit(
             warn=screen.warn,
         )
         job.model_path = model
-        add_results(job, results, screen, checkpoint_options.checkpoint is not None)
+        add_results(job, results, screen, checkpoint_options.checkpoint)
         add_alerts(job, alert_options, checkpoint_options, screen)
         use_jobs(job, jobs)
         with checkpointed(job, checkpoint_options, screen):
@@ -157,7 +157,7 @@ def update(
         known = load_model(model)
         job = job_of(known, source, column_options, range_options, bad_row_options, id, warn=screen.warn)
         job.model_path = model
-        add_results(job, results, screen, checkpoint_options.checkpoint is not None)
+        add_results(job, results, screen, checkpoint_options.checkpoint)
         add_alerts(job, alert_options, checkpoint_options, screen)
         use_jobs(job, jobs)
         with checkpointed(job, checkpoint_options, screen):
@@ -258,7 +258,7 @@ def predict(
         from ..stream.sinks.rows import open_sink
         from .setup import checkpointed, heads_of, job_of, load_model, rotation_for, run_and_print
 
-        rotation = rotation_for(rotate, [out], checkpoint_options.checkpoint is not None)
+        rotation = rotation_for(rotate, [out], checkpoint_options.checkpoint)
         job = job_of(
             load_model(model), source, column_options, range_options, bad_row_options, id, warn=screen.warn
         )

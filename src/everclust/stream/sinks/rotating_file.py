@@ -8,9 +8,11 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ...atomic import write_atomically
 from ..batch import StreamError, UnwritableError
 from ..write_file import HINT
 from .append_file import AppendFile
+from .queued import mark_of
 
 SIZES = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 TIMES = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
@@ -25,7 +27,7 @@ class Rotation(NamedTuple):
 
     size: float | None  # bytes
     seconds: float | None
-    at_marks: bool = False  # whether at checkpoints only
+    start: Path | None = None  # where a run notes its first file until a checkpoint holds it
 
 
 def rotation_of(text: str) -> Rotation:
@@ -60,12 +62,14 @@ class RotatingFile:
 
     def __init__(self, path: str, rotation: Rotation, header: bytes = b"") -> None:
         self.path, self.rotation, self.header = path, rotation, header
-        self.number, self.since = 1, 0.0
+        self.number, self.since, self.n_marks = 1, 0.0, 0
         self._file = AppendFile(self._name(1))
+        start = rotation.start
+        self._note = None if start is None else start.with_name(f"{start.name}-{mark_of(path)}")
 
     def append(self, data: bytes) -> None:
         """Append bytes, with a header before the first ones of a file."""
-        if not self.rotation.at_marks:
+        if self._note is None:
             self._rotate_if_due()
         if not self.length():
             self._file.append(self.header)
@@ -74,6 +78,9 @@ class RotatingFile:
 
     def mark(self) -> dict[str, Any]:
         """Sync to the disk, and return where the next bytes go."""
+        self.n_marks += 1
+        if self.n_marks == 2:  # a checkpoint holds the first one
+            self._forget_start()
         place = self._file.mark() if self.length() else None
         if self._rotate_if_due():
             place = None
@@ -90,8 +97,9 @@ class RotatingFile:
                 before = AppendFile(self.path)
                 before.rewind(mark)
                 before.close()
-            self._begin(max(numbers, default=0) + 1)
+            self._begin(self._first_number(numbers))
             return False
+        self._forget_start()
         self._begin(mark["number"])
         self.since = mark["since"]
         for number in numbers:
@@ -105,6 +113,7 @@ class RotatingFile:
         """Sync the file to the disk and close it."""
         if self.length():
             self._file.close()
+        self._forget_start()
 
     def abort(self) -> None:
         """Close the file after an error; the last bytes may be lost."""
@@ -125,6 +134,26 @@ class RotatingFile:
             self._file.close()
             self._begin(self.number + 1)
         return is_due
+
+    def _first_number(self, numbers: list[int]) -> int:
+        """Number of a new run's first file: behind all others, but for those of the same run if it was killed
+        before its first checkpoint, which are removed."""
+        if self._note is None:
+            return max(numbers, default=0) + 1
+        try:
+            first = int(self._note.read_text())
+        except (OSError, ValueError):
+            first = max(numbers, default=0) + 1
+            self._note.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(self._note, [str(first).encode()])
+        for number in numbers:
+            if number >= first:
+                self._remove(number)
+        return first
+
+    def _forget_start(self) -> None:
+        if self._note is not None:
+            self._note.unlink(missing_ok=True)
 
     def _begin(self, number: int) -> None:
         self.number, self._file = number, AppendFile(self._name(number))
