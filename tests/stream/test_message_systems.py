@@ -56,21 +56,6 @@ RESULTS = ["RUN.m.everclust", "RUN.p.csv"]
 # Redis streams
 
 
-@pytest.fixture(scope="module")
-def redis_port(tmp_path_factory):
-    with servers.valkey(tmp_path_factory.mktemp("valkey")) as port:
-        yield port
-
-
-@pytest.fixture
-def client(redis_port):
-    import redis
-
-    with redis.Redis(port=redis_port) as client:
-        client.flushall()
-        yield client
-
-
 def test_a_redis_stream_survives_kills(client, redis_port, tmp_path, rows):
     for body in bodies(rows):
         client.xadd("readings", {"data": body})

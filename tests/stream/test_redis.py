@@ -22,24 +22,9 @@ ROWS = clouds(4_000, seed=7)[0]
 PROGRAM = [sys.executable, "-c", "from everclust.cli import main; main()"]
 
 
-@pytest.fixture(scope="module")
-def port(tmp_path_factory):
-    with servers.valkey(tmp_path_factory.mktemp("valkey")) as port:
-        yield port
-
-
 @pytest.fixture
-def client(port):
-    import redis
-
-    with redis.Redis(port=port) as client:
-        client.flushall()
-        yield client
-
-
-@pytest.fixture
-def url(port):
-    return f"redis://127.0.0.1:{port}/readings"
+def url(redis_port):
+    return f"redis://127.0.0.1:{redis_port}/readings"
 
 
 def add(client, rows):

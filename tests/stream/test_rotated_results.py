@@ -118,6 +118,21 @@ def test_a_run_that_was_killed_before_its_first_checkpoint_begins_where_it_began
     assert len(series("x-*")) == 4
 
 
+def test_a_killed_run_leaves_the_files_of_others_alone(folder):
+    for name, text in (("kept", b"killed"), ("other", b"other"), ("kept", b"again")):
+        file = RotatingFile("x", Rotation(3, None, Path(name)))
+        file.rewind(None)
+        file.append(text)
+        file.abort()
+    assert series("x-*") == {"x-000002": "other", "x-000003": "again"}
+
+
+def test_the_present_folder_may_hold_the_checkpoints(folder, points, call):
+    call("fit", points, *IDATS, "-m", "m.everclust", "-p", "p.csv", "--rotate", "20kB", "--checkpoint", ".")
+    assert series("p-*")
+    assert not list(Path("..").glob("*.rotation-*"))
+
+
 def test_what_came_after_a_checkpoint_is_cut_off(folder, clock):
     file = RotatingFile("x", Rotation(4, 60), b"-")
     file.rewind(None)

@@ -27,7 +27,8 @@ from .options import (
     RangeOptions,
     Results,
 )
-from .setup import add_alerts, add_results, checkpointed, job_of, keep_old_events, new_model, run_and_print
+from .results import add_alerts, add_results, keep_old_events
+from .setup import checkpointed, job_of, new_model, run_and_print
 
 
 @dataclass

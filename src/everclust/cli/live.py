@@ -40,17 +40,18 @@ def live(
     with exit_on_error(screen), only_writer(model):
         from ..stream.resume import resume
         from . import setup
+        from .results import add_results, keep_old_events
 
         known = setup.load_model_if_exists(model)
         start, ranges = known or setup.new_model(model_options), options.RangeOptions(follow, limit)
         job = setup.job_of(start, source, column_options, ranges, bad_row_options, id, warn=screen.warn)
         job.model_path = model
-        setup.add_results(job, results, screen, checkpoint_options.checkpoint)
+        add_results(job, results, screen, checkpoint_options.checkpoint)
         with setup.checkpointed(job, checkpoint_options, screen):
             if resume(job) is not None:
                 setup.refuse_to_forget(job, known)
             if known is not None:
-                setup.keep_old_events(job, screen)
+                keep_old_events(job, screen)
             with _page(job, page_options) as page:
                 _announce(page, screen, page_options.open_page)
                 _learn(job, page.control, screen, page_options.stay)

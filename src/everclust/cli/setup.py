@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +13,6 @@ import typer
 from ..estimators.algorithms import ALGORITHMS, load
 from ..estimators.everclust import EverClust
 from ..estimators.incremental import IncrementalClusterer, n_threads
-from ..stream.alerts import Alerts, conditions_of, open_alert_sink
 from ..stream.bad_rows import BadRows
 from ..stream.batch import StreamError
 from ..stream.blocks import Block, blocks
@@ -25,23 +22,17 @@ from ..stream.dialect import Dialect, dialect_of
 from ..stream.job import Run, Summary, close
 from ..stream.prompt import PromptSource
 from ..stream.run import run
-from ..stream.sinks.events import length_until, open_event_sink, temporary_queue
-from ..stream.sinks.json_lines import JsonLinesFile
-from ..stream.sinks.rotating_file import Rotation, rotation_of
-from ..stream.sinks.rows import open_sink
 from ..stream.sources import open_source
 from ..stream.urls import without_password
 from ..text import counted
 from .console import Screen, exit_if_stopped, stoppable
 from .log import begin_log
 from .options import (
-    AlertOptions,
     BadRowOptions,
     CheckpointOptions,
     ColumnOptions,
     ModelOptions,
     RangeOptions,
-    Results,
     split_names,
 )
 from .progress import progress, result_of
@@ -176,57 +167,6 @@ def first_rows(
     return np.concatenate(parts)[:n_rows]
 
 
-def add_results(job: Run, results: Results, screen: Screen, kept_in: Path | None) -> None:
-    """Open the files, streams and webhooks that a run writes predictions and events to.
-
-    `kept_in` is the checkpoint folder of a run that has one.
-    """
-    if results.novel and results.predictions is None:
-        raise typer.BadParameter("--novel adds a column to --predictions, but there are no --predictions.")
-    files = [results.predictions, *results.events]
-    rotation = rotation_for(results.rotate, files, kept_in)
-    if results.predictions is not None:
-        job.novel, job.block = results.novel, results.block
-        job.answers = open_sink(results.predictions, heads_of(job), rotation=rotation)
-    queue = temporary_queue if job.model_path is None else partial(queue_beside, job.model_path)
-    job.event_sinks = [open_event_sink(url, queue, screen.warn, rotation) for url in results.events]
-
-
-def rotation_for(text: str | None, files: Sequence[str | None], kept_in: Path | None) -> Rotation | None:
-    """When to begin new files; `kept_in` is the folder of the checkpoints that they can be cut back to."""
-    if text is None:
-        return None
-    if all(file in (None, "-") or "://" in str(file) for file in files):
-        raise typer.BadParameter("--rotate begins new files of predictions or events, but there are none.")
-    # Beside the folder: one of models holds nothing else.
-    start = None if kept_in is None else kept_in.with_name(f"{kept_in.name}.rotation")
-    return rotation_of(text)._replace(start=start)
-
-
-def add_alerts(
-    job: Run, alert_options: AlertOptions, checkpoint_options: CheckpointOptions, screen: Screen
-) -> None:
-    """Let a run alert; alerts wait beside the model or in the checkpoint folder until they are accepted."""
-    if not alert_options.alert_to and alert_options.alert_on is None:
-        return
-    if not alert_options.alert_to or alert_options.alert_on is None:
-        raise typer.BadParameter("--alert-on says when and --alert-to whom to alert; give both.")
-    conditions = conditions_of(alert_options.alert_on)
-    queue: Callable[[str], Path] = temporary_queue
-    if job.model_path is not None:
-        queue = partial(queue_beside, job.model_path)
-    elif checkpoint_options.checkpoint is not None:
-        queue = partial(queue_beside, checkpoint_options.checkpoint / "alerts")
-    sinks = [open_alert_sink(target, queue, screen.warn) for target in alert_options.alert_to]
-    job.alerts = alerts = Alerts(conditions, sinks)
-    job.event_sinks = [*job.event_sinks, alerts]
-
-
-def queue_beside(model: Path, mark: str) -> Path:
-    """The file beside a model that keeps events until a webhook accepts them."""
-    return model.with_name(f"{model.name}.{mark}.queue")
-
-
 def use_jobs(job: Run, jobs: int | None) -> None:
     """Let a run learn on several threads, unless its rows are wanted one after the other."""
     if jobs is None:
@@ -244,14 +184,6 @@ def use_jobs(job: Run, jobs: int | None) -> None:
         )
     job.jobs = n_threads(jobs)
     job.model.set_params(n_jobs=job.jobs)
-
-
-def heads_of(job: Run) -> list[str]:
-    """Names of the columns of the predictions."""
-    more = [name for name, is_there in (("similarity", job.similarity), ("novel", job.novel)) if is_there]
-    names = ["row" if job.columns.id is None else job.columns.id]
-    names += [] if job.columns.key in (None, *names) else [str(job.columns.key)]
-    return [*names, "cluster", *more]
 
 
 @contextmanager
@@ -289,20 +221,6 @@ def refuse_to_replace_another(job: Run, force: bool) -> None:
         f"{path} is not the model of the checkpoints in {checkpoints.folder}, so something else was learnt "
         "in between; choose another model or another checkpoint folder, or replace the model with --force."
     )
-
-
-def keep_old_events(job: Run, screen: Screen) -> None:
-    """Let a run that continues a model add its events to those in the file; later ones are removed."""
-    for sink in job.event_sinks:
-        key = f"events {sink.name}"
-        if key in job.marks or not isinstance(sink, JsonLinesFile) or not os.path.isfile(sink.name):
-            continue
-        job.marks[key], n_after = length_until(sink.name, job.n_seen)
-        if n_after:
-            screen.warn(
-                f"{sink.name} held {counted(n_after, 'event')} after sample {job.n_seen:,}, the last one "
-                "that the model has learnt; they were removed."
-            )
 
 
 def refuse_to_forget(job: Run, known: IncrementalClusterer | None) -> None:

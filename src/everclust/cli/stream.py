@@ -62,9 +62,8 @@ def fit(
         from ..stream.metrics import served
         from ..stream.resume import resume
         from .dominance import Dominance
+        from .results import add_alerts, add_results
         from .setup import (
-            add_alerts,
-            add_results,
             checkpointed,
             job_of,
             new_model,
@@ -142,12 +141,10 @@ def update(
             return
         from ..stream.metrics import served
         from ..stream.resume import resume
+        from .results import add_alerts, add_results, keep_old_events
         from .setup import (
-            add_alerts,
-            add_results,
             checkpointed,
             job_of,
-            keep_old_events,
             load_model,
             refuse_to_forget,
             run_and_print,
@@ -213,6 +210,7 @@ def watch(
         from ..stream.metrics import served
         from ..stream.resume import resume
         from . import setup
+        from .results import add_alerts
 
         known = setup.load_model_if_exists(model)
         job = setup.job_of(
@@ -225,7 +223,7 @@ def watch(
         )
         job.model_path = model
         job.event_sinks = [open_event_sink("-") if json else EventPrinter()]
-        setup.add_alerts(job, alert_options, checkpoint_options, screen)
+        add_alerts(job, alert_options, checkpoint_options, screen)
         with setup.checkpointed(job, checkpoint_options, screen):
             if resume(job) is not None:
                 setup.refuse_to_forget(job, known)
@@ -256,7 +254,8 @@ def predict(
     with exit_on_error(screen):
         from ..stream.resume import resume
         from ..stream.sinks.rows import open_sink
-        from .setup import checkpointed, heads_of, job_of, load_model, rotation_for, run_and_print
+        from .results import heads_of, rotation_for
+        from .setup import checkpointed, job_of, load_model, run_and_print
 
         rotation = rotation_for(rotate, [out], checkpoint_options.checkpoint)
         job = job_of(

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..stream.batch import Batch, Position, Source
+from ..stream.wrapped import WrappedSource
 
 POLL_SECONDS = 0.1  # longest wait without an empty batch, at which a run checks whether to stop
 SLICE_SECONDS = 0.025  # of learning between two moments at which the model can be captured
@@ -96,14 +97,12 @@ class Throttle:
         return n
 
 
-class ThrottledSource:
+class ThrottledSource(WrappedSource):
     """A source whose rows pass a throttle."""
 
     def __init__(self, source: Source, throttle: Throttle) -> None:
-        self._source, self._throttle = source, throttle
-        self.named, self.endless = source.named, source.endless
-        self.wants_checkpoint = source.wants_checkpoint
-        self.outage = getattr(source, "outage", None)
+        super().__init__(source)
+        self._throttle = throttle
 
     def batches(self, position: Position = None) -> Iterator[Batch]:
         """All rows after a position, in batches as large as the throttle allows."""
@@ -116,23 +115,6 @@ class ThrottledSource:
                 n = self._throttle.allowance(batch.table.num_rows - start)
                 yield _part(batch, start, n)
                 start += n
-
-    def acknowledge(self, position: Position) -> None:
-        """Acknowledge everything up to a position."""
-        self._source.acknowledge(position)
-        self.wants_checkpoint = self._source.wants_checkpoint
-
-    def fraction(self, position: Position) -> float | None:
-        """Share of the source that lies before a position."""
-        return self._source.fraction(position)
-
-    def lag(self) -> dict[str, int]:
-        """How much of the source was not read yet."""
-        return self._source.lag()
-
-    def close(self) -> None:
-        """Close files and connections."""
-        self._source.close()
 
 
 def _part(batch: Batch, start: int, n_rows: int) -> Batch:

@@ -6,9 +6,10 @@ import time
 from collections.abc import Iterator
 
 from .batch import Batch, Position, Source, empty_batch
+from .wrapped import WrappedSource
 
 
-class PromptSource:
+class PromptSource(WrappedSource):
     """A source whose rows wait for a full block no longer than some seconds.
 
     Then it wants a checkpoint, for which the rows that have arrived are learnt and answered.
@@ -20,10 +21,8 @@ class PromptSource:
     """
 
     def __init__(self, source: Source, seconds: float) -> None:
-        self._source, self._seconds = source, seconds
-        self.named, self.endless = source.named, source.endless
-        self.wants_checkpoint = source.wants_checkpoint
-        self.outage = getattr(source, "outage", None)
+        super().__init__(source)
+        self._seconds = seconds
 
     def batches(self, position: Position = None) -> Iterator[Batch]:
         """All rows after a position, and an empty batch when some have waited long enough."""
@@ -38,20 +37,3 @@ class PromptSource:
             if since is not None and time.monotonic() - since >= self._seconds:
                 self.wants_checkpoint, since = True, None
                 yield empty_batch(position)
-
-    def acknowledge(self, position: Position) -> None:
-        """Acknowledge everything up to a position."""
-        self._source.acknowledge(position)
-        self.wants_checkpoint = self._source.wants_checkpoint
-
-    def fraction(self, position: Position) -> float | None:
-        """Share of the source that lies before a position."""
-        return self._source.fraction(position)
-
-    def lag(self) -> dict[str, int]:
-        """How much of the source was not read yet."""
-        return self._source.lag()
-
-    def close(self) -> None:
-        """Close files and connections."""
-        self._source.close()

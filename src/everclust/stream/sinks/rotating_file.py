@@ -136,20 +136,31 @@ class RotatingFile:
         return is_due
 
     def _first_number(self, numbers: list[int]) -> int:
-        """Number of a new run's first file: behind all others, but for those of the same run if it was killed
-        before its first checkpoint, which are removed."""
+        """Number of a new run's first file, behind all others.
+
+        Before its first checkpoint a run writes one file only. If it was killed there, that file is removed.
+        """
         if self._note is None:
             return max(numbers, default=0) + 1
+        killed = self._noted_number()
+        if killed in numbers:
+            self._remove(killed)
+            numbers = [number for number in numbers if number != killed]
+        first = max(numbers, default=0) + 1
         try:
-            first = int(self._note.read_text())
-        except (OSError, ValueError):
-            first = max(numbers, default=0) + 1
             self._note.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(self._note, [str(first).encode()])
-        for number in numbers:
-            if number >= first:
-                self._remove(number)
+        except OSError as error:
+            raise UnwritableError(f"{self._note} cannot be written: {error.strerror}; {HINT}.") from None
         return first
+
+    def _noted_number(self) -> int:
+        """Number of the first file of a run that had no checkpoint yet, or 0."""
+        assert self._note is not None
+        try:
+            return int(self._note.read_text())
+        except (OSError, ValueError):
+            return 0
 
     def _forget_start(self) -> None:
         if self._note is not None:
