@@ -70,7 +70,7 @@ def test_a_share_alerts_once_until_it_has_fallen_to_half_of_its_limit(folder):
     alerts.finish()
     found = lines("a.jsonl")
     assert [alert["rows"] for alert in found] == [2_000, 8_000, 10_000]
-    assert found[0]["text"] == "10.1% of the last 1,000 rows were skipped, more than 10.0%."
+    assert found[0]["text"] == "10.1% of the last 1,000 rows were skipped, more than 10%."
     assert (found[0]["alert"], found[0]["share"], found[0]["limit"]) == ("skipped", 0.101, 0.1)
     assert len({(alert["sample"], alert["number"]) for alert in found}) == 3
 

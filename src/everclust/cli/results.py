@@ -6,15 +6,17 @@ import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import typer
 
 from ..stream.alerts import Alerts, conditions_of, open_alert_sink
+from ..stream.batch import StreamError
 from ..stream.job import Run
 from ..stream.sinks.events import length_until, open_event_sink, temporary_queue
 from ..stream.sinks.json_lines import JsonLinesFile
 from ..stream.sinks.rotating_file import Rotation, rotation_of
-from ..stream.sinks.rows import open_sink
+from ..stream.sinks.rows import ParquetSink, TextSink, open_sink
 from ..text import counted
 from .console import Screen
 from .options import AlertOptions, CheckpointOptions, Results
@@ -77,6 +79,31 @@ def heads_of(job: Run) -> list[str]:
     names = ["row" if job.columns.id is None else job.columns.id]
     names += [] if job.columns.key in (None, *names) else [str(job.columns.key)]
     return [*names, "cluster", *more]
+
+
+def refuse_to_overwrite(job: Run, read: Sequence[Path] = ()) -> None:
+    """Raise an error if a file that is written is also read, or written twice."""
+    sources = [path for path in getattr(job.source, "paths", ()) if path != "-"]
+    taken = {os.path.realpath(path): "read" for path in [*sources, *read]}
+    for path in _written(job):
+        place = os.path.realpath(path)
+        if place in taken and not _is_device(place):
+            raise StreamError(
+                f"{path} would be written, but it is {taken[place]} in the same run; choose another file."
+            )
+        taken[place] = "written"
+
+
+def _written(job: Run) -> list[str]:
+    """Files that a run writes."""
+    found = [] if job.model_path is None or not job.learns else [str(job.model_path)]
+    sinks: list[Any] = [job.answers, job.bad_rows.file, *job.event_sinks, *getattr(job.alerts, "sinks", ())]
+    files = [sink for sink in sinks if isinstance(sink, JsonLinesFile | TextSink | ParquetSink)]
+    return [*found, *(sink.name for sink in files if sink.name != "-")]
+
+
+def _is_device(place: str) -> bool:
+    return os.path.exists(place) and not os.path.isfile(place) and not os.path.isdir(place)
 
 
 def keep_old_events(job: Run, screen: Screen) -> None:

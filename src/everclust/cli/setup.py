@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,7 @@ from .options import (
     split_names,
 )
 from .progress import progress, result_of
+from .results import refuse_to_overwrite
 
 UNANSWERED_BLOCK = 8_192  # rows learnt at once when no predictions are written
 
@@ -187,8 +188,14 @@ def use_jobs(job: Run, jobs: int | None) -> None:
 
 
 @contextmanager
-def checkpointed(job: Run, checkpoint_options: CheckpointOptions, screen: Screen) -> Iterator[None]:
-    """Open the checkpoint folder, if there is one; close everything at the end, also after an error."""
+def checkpointed(
+    job: Run, checkpoint_options: CheckpointOptions, screen: Screen, read: Sequence[Path] = ()
+) -> Iterator[None]:
+    """Open the checkpoint folder, if there is one; close everything at the end, also after an error.
+
+    `read` are files besides the source that the run must not write.
+    """
+    refuse_to_overwrite(job, read)
     job.columns.warn = screen.warn
     job.every = checkpoint_options.rows_or_seconds()
     if job.answers is None and isinstance(job.every, int):

@@ -263,7 +263,7 @@ def predict(
         )
         job.learns, job.similarity, job.novel = False, similarity, novel
         job.answers = open_sink(out, heads_of(job), "jsonl" if json and out == "-" else None, rotation)
-        with checkpointed(job, checkpoint_options, screen):
+        with checkpointed(job, checkpoint_options, screen, [model]):
             resume(job)
             run_and_print(job, screen)
 

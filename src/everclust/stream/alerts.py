@@ -141,7 +141,7 @@ class Alerts:
         if share <= limit or name in self.raised:
             return None
         self.raised.add(name)
-        text = f"{share:.1%} of the last {counted(n_rows, 'row')} were {name}, more than {limit:.1%}."
+        text = f"{share:.1%} of the last {counted(n_rows, 'row')} were {name}, more than {100 * limit:g}%."
         return {"alert": name, "kind": name, "share": share, "limit": limit, "text": text}
 
     def _send(self, alerts: Sequence[dict[str, Any]]) -> None:
