@@ -26,11 +26,11 @@ SourceUrl = Annotated[
     ),
 ]
 OptionalSource = Annotated[str | None, Argument(metavar="[SOURCE]", help="Samples to draw behind the nodes.")]
-ModelFile = Annotated[Path, Option("--model", "-m", metavar="FILE", help="File of the model.")]
 ModelPath = Annotated[
     Path, Option("--model", "-m", metavar="FILE", help="File of the model or, with --key, folder of models.")
 ]
-ModelArgument = Annotated[Path, Argument(metavar="MODEL", help="File of the model.")]
+ModelArgument = Annotated[Path, Argument(metavar="MODEL", help="File of the model, or folder of models.")]
+Of = Annotated[str | None, Option("--of", metavar="KEY", help="The model of this key, from a folder.")]
 OptionalModel = Annotated[
     Path | None,
     Option("--model", "-m", metavar="FILE", help="Model to continue, if the file exists, and to save."),

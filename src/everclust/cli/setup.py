@@ -13,13 +13,16 @@ import typer
 from ..estimators.algorithms import ALGORITHMS, load
 from ..estimators.everclust import EverClust
 from ..estimators.incremental import IncrementalClusterer, n_threads
+from ..model_set import IN_MEMORY
+from ..saved_models import SavedModels
 from ..stream.bad_rows import BadRows
 from ..stream.batch import StreamError
 from ..stream.blocks import Block, blocks
 from ..stream.checkpoint import Checkpoints
-from ..stream.columns import Columns
+from ..stream.columns import Columns, listed
 from ..stream.dialect import Dialect, dialect_of
 from ..stream.job import Run, Summary, close
+from ..stream.keyed import KeyedModels
 from ..stream.prompt import PromptSource
 from ..stream.run import run
 from ..stream.sources import open_source
@@ -31,6 +34,7 @@ from .options import (
     BadRowOptions,
     CheckpointOptions,
     ColumnOptions,
+    KeyOptions,
     ModelOptions,
     RangeOptions,
     split_names,
@@ -60,9 +64,25 @@ def load_model(path: Path) -> IncrementalClusterer:
     if path.is_dir():
         raise StreamError(
             f"{path} is a folder; if it holds models by key, name the column of the keys with --key of fit, "
-            f"update or watch, or take out one model with everclust.ModelSet({str(path)!r})[KEY].save(FILE)."
+            "update, watch, predict or score; info, report, plot and export show one of them with --of KEY."
         )
     return load(path)
+
+
+def load_one(path: Path, key: str | None) -> IncrementalClusterer:
+    """Load a model from its file or, by its key, from a folder of models."""
+    if not path.is_dir():
+        if key is not None:
+            raise StreamError(f"--of chooses from a folder of models, but {path} is none; leave --of out.")
+        return load_model(path)
+    models = SavedModels(path, 1)
+    found = None if key is None else models.model(key)
+    if found is None:
+        keys = sorted(map(str, models.files))
+        what = f"{path} holds {counted(len(models), 'model')} by key"
+        there = f"{what} and none of {key!r}" if key is not None else what
+        raise StreamError(f"{there}; choose one with --of KEY, which may be {listed(keys)}.")
+    return found
 
 
 def load_model_if_exists(path: Path | None) -> IncrementalClusterer | None:
@@ -143,6 +163,33 @@ def job_of(
         limit=range_options.limit,
         idle=range_options.idle,
     )
+
+
+def asking_job(
+    path: Path,
+    url: str,
+    key_options: KeyOptions,
+    column_options: ColumnOptions,
+    range_options: RangeOptions,
+    bad_row_options: BadRowOptions,
+    id: str | None = None,
+    *,
+    warn: Callable[[str], None],
+) -> Run:
+    """A run that asks a model, or the model of each row's key, and learns nothing."""
+    key = key_options.key
+    keyed = None if key is None else _saved_models(path, key_options)
+    model = load_model(path) if keyed is None else keyed.models._template
+    job = job_of(model, url, column_options, range_options, bad_row_options, id, key, warn=warn)
+    job.learns, job.keyed = False, keyed
+    return job
+
+
+def _saved_models(path: Path, key_options: KeyOptions) -> KeyedModels:
+    if not path.is_dir():
+        is_there = "is a file" if path.exists() else "does not exist"
+        raise StreamError(f"{path} {is_there}, but --key needs a folder of models; check the path.")
+    return KeyedModels(SavedModels(path, key_options.keys_in_memory or IN_MEMORY))
 
 
 def first_rows(

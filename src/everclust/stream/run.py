@@ -119,6 +119,8 @@ def _process_block(job: Run, block: Block) -> None:
 
 def _process_rows(job: Run, block: Block) -> None:
     before, events = job.n_seen, None
+    if job.keyed is not None and not job.learns:
+        job.keyed.note_unknown(block, job.columns.warn)
     novel = _novelty(job, block) if job.answers is not None and job.novel and len(block.X) else None
     if job.learns and len(block.X):
         _name_features(job)
@@ -194,7 +196,8 @@ def _answers(job: Run, block: Block, novel: list[bool] | None) -> Iterator[tuple
     else:
         columns = [names, job.model._predict_rows(block.X).tolist()]
     if job.similarity:
-        columns.append(job.model._score_rows(block.X).tolist())
+        keyed = job.keyed
+        columns.append(job.model._score_rows(block.X).tolist() if keyed is None else keyed.similarity(block))
     if novel is not None:
         columns.append(novel)
     return zip(*columns, strict=True)
