@@ -25,7 +25,7 @@ from .options import (
     Results,
 )
 from .progress import EventPrinter
-from .results import add_alerts, add_results, keep_old_events
+from .results import add_alerts, add_results, keep_old_events, refuse_astray_headers
 from .setup import (
     checkpointed,
     job_of,
@@ -124,10 +124,12 @@ def learning_job(asked: LearnRequest, model: IncrementalClusterer, screen: Scree
     )
     job.model_path = asked.model
     kept_in = asked.model if asked.keys.key is not None else asked.checkpoints.checkpoint
+    headers = asked.results.webhook_header
+    refuse_astray_headers(headers, [*asked.results.events, *asked.alerts.alert_to])
     add_results(job, asked.results, screen, kept_in)
     if asked.command == "watch":
         job.event_sinks = [_printed(screen), *job.event_sinks]
-    add_alerts(job, asked.alerts, asked.checkpoints, screen)
+    add_alerts(job, asked.alerts, asked.checkpoints, screen, headers)
     return job
 
 

@@ -125,6 +125,10 @@ class ColumnOptions:
         str | None,
         _data("--time", help="Column with the time of a row: ISO 8601, or seconds or ms since 1970."),
     ] = None
+    time_format: Annotated[
+        str | None,
+        _data("--time-format", metavar="FORMAT", help="How --time is written, as '%d.%m.%Y %H:%M:%S'."),
+    ] = None
     format: Annotated[str | None, _data("--format", help="csv, tsv, jsonl, parquet, arrow, npy or npz.")] = (
         None
     )
@@ -226,6 +230,14 @@ class Results:
         _results("--events", "-e", help="Write events: a .jsonl file, -, redis://host/stream or https://…"),
     ] = field(default_factory=list)
 
+    webhook_header: Annotated[
+        list[str],
+        _results(
+            "--webhook-header",
+            metavar="'NAME: VALUE'",
+            help="Send this header to webhooks, as 'Authorization: Bearer ${TOKEN}'.",
+        ),
+    ] = field(default_factory=list)
     rotate: Rotate = None
 
     @property

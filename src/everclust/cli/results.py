@@ -7,16 +7,19 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import typer
 
 from ..stream.alerts import Alerts, conditions_of, open_alert_sink
 from ..stream.batch import StreamError
 from ..stream.job import Run
+from ..stream.secrets import expanded
 from ..stream.sinks.events import length_until, open_event_sink, temporary_queue
 from ..stream.sinks.json_lines import JsonLinesFile
 from ..stream.sinks.rotating_file import Rotation, rotation_of
 from ..stream.sinks.rows import ParquetSink, TextSink, open_sink
+from ..stream.sinks.webhook import webhook_heads
 from ..text import counted
 from .console import Screen
 from .options import AlertOptions, CheckpointOptions, Results
@@ -35,7 +38,8 @@ def add_results(job: Run, results: Results, screen: Screen, kept_in: Path | None
         job.novel, job.block = results.novel, results.block
         job.answers = open_sink(results.predictions, heads_of(job), rotation=rotation)
     queue = temporary_queue if job.model_path is None else partial(queue_beside, job.model_path)
-    job.event_sinks = [open_event_sink(url, queue, screen.warn, rotation) for url in results.events]
+    heads = webhook_heads(results.webhook_header)
+    job.event_sinks = [open_event_sink(url, queue, screen.warn, rotation, heads) for url in results.events]
 
 
 def rotation_for(text: str | None, files: Sequence[str | None], kept_in: Path | None) -> Rotation | None:
@@ -49,8 +53,30 @@ def rotation_for(text: str | None, files: Sequence[str | None], kept_in: Path | 
     return rotation_of(text)._replace(start=start)
 
 
+def refuse_astray_headers(headers: Sequence[str], targets: Sequence[str]) -> None:
+    """Raise an error if headers go to no webhook, or to several hosts, because they may be secrets."""
+    hosts = {
+        urlsplit(expanded(target)).netloc.rpartition("@")[2] for target in targets if _is_webhook(target)
+    }
+    if headers and not hosts:
+        raise typer.BadParameter("--webhook-header is for webhooks, but there is none.")
+    if headers and len(hosts) > 1:
+        raise typer.BadParameter(
+            f"--webhook-header goes to all webhooks, but these are of {len(hosts)} hosts, and a header "
+            "may be a secret; let a run have webhooks of one host, or put user and password into the URLs."
+        )
+
+
+def _is_webhook(target: str) -> bool:
+    return expanded(target).startswith(("http://", "https://"))
+
+
 def add_alerts(
-    job: Run, alert_options: AlertOptions, checkpoint_options: CheckpointOptions, screen: Screen
+    job: Run,
+    alert_options: AlertOptions,
+    checkpoint_options: CheckpointOptions,
+    screen: Screen,
+    headers: Sequence[str] = (),
 ) -> None:
     """Let a run alert; alerts wait beside the model or in the checkpoint folder until they are accepted."""
     if not alert_options.alert_to and alert_options.alert_on is None:
@@ -63,7 +89,8 @@ def add_alerts(
         queue = partial(queue_beside, job.model_path)
     elif checkpoint_options.checkpoint is not None:
         queue = partial(queue_beside, checkpoint_options.checkpoint / "alerts")
-    sinks = [open_alert_sink(target, queue, screen.warn) for target in alert_options.alert_to]
+    heads = webhook_heads(headers)
+    sinks = [open_alert_sink(target, queue, screen.warn, heads) for target in alert_options.alert_to]
     job.alerts = alerts = Alerts(conditions, sinks)
     job.event_sinks = [*job.event_sinks, alerts]
 

@@ -94,6 +94,8 @@ def columns_for(
     model: IncrementalClusterer, column_options: ColumnOptions, id: str | None = None, key: str | None = None
 ) -> Columns:
     """The columns to read; a model that has learnt some gets the same ones again."""
+    if column_options.time_format is not None and column_options.time is None:
+        raise typer.BadParameter("--time-format says how --time is written, but there is no --time.")
     names = getattr(model, "feature_names_in_", None)
     return Columns(
         split_names(column_options.columns) or None,
@@ -101,6 +103,7 @@ def columns_for(
         label=column_options.label,
         id=id,
         time=column_options.time,
+        time_format=column_options.time_format,
         key=key,
         expected=None if names is None else [str(name) for name in names],
         width=getattr(model, "n_features_in_", None),
@@ -292,7 +295,9 @@ def refuse_empty(job: Run, summary: Summary) -> None:
     if summary.skipped and not job.n_seen:
         hint = "correct the rows, or choose other columns"
         if any(reason.startswith("no time in column") for reason in job.bad_rows.reasons):
-            hint += "; times are written as 2026-11-18T01:30:00Z or as seconds since 1970"
+            hint += (
+                "; times are written as 2026-11-18T01:30:00Z, as seconds since 1970 or as --time-format says"
+            )
         raise StreamError(
             f"Nothing was learnt, because all {counted(summary.skipped, 'row')} were skipped: "
             f"{job.bad_rows.summary()}; {hint}."

@@ -124,6 +124,7 @@ def _settings(job: Run) -> dict[str, Any]:
         "label": columns.label,
         "id": columns.id,
         "time": columns.time,
+        "time_format": columns.time_format,
         "key": columns.key,
         "missing": job.bad_rows.missing,
         **job.dialect._asdict(),
