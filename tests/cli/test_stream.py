@@ -5,8 +5,8 @@ import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
