@@ -85,8 +85,9 @@ def _learn(job: Run, control: Control, screen: Screen, stay: bool) -> None:
     from .log import begin_log
     from .progress import result_of
     from .setup import refuse_empty
+    from .systemd import notified
 
-    with stoppable() as stopped:
+    with stoppable() as stopped, notified(job):
         job.should_stop = lambda: bool(stopped())
         begin_log(job, screen.log)
         summary = run(job)

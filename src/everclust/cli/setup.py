@@ -41,6 +41,7 @@ from .options import (
 )
 from .progress import progress, result_of
 from .results import refuse_to_overwrite
+from .systemd import notified
 
 UNANSWERED_BLOCK = 8_192  # rows learnt at once when no predictions are written
 
@@ -311,7 +312,7 @@ def run_and_print(
     summarise: Callable[[Run, Summary], tuple[dict[str, Any], str]] = result_of,
 ) -> None:
     """Run until the source ends or a signal comes; show the progress and print the result."""
-    with stoppable() as stopped, progress(screen) as show_progress:
+    with stoppable() as stopped, progress(screen) as show_progress, notified(job):
 
         def after_block(at: Run, block: Block) -> None:
             show_progress(at, block)

@@ -63,6 +63,7 @@ def _process_stream(job: Run) -> str:
     """Process blocks until the end; returns why it ended."""
     clock = _Clock(job)
     for block in _kept_on_error(job, _begun(job, job.timing.reading(_blocks(job)))):
+        job.on_answer()
         if block is not None:
             _process_block(job, block)
         ended = clock.ended(block)
