@@ -70,7 +70,7 @@ class SavedModels:
                 _, self.files = read_index(self.folder)
                 if key not in self.files:
                     break
-        raise ValueError(f"The model of key {key!r} in {self.folder} has been deleted; begin again.")
+        raise ValueError(f"The model of key {key!r} in {self.folder} is missing; restore it.")
 
     def _ask_rows(
         self,

@@ -87,7 +87,7 @@ def test_models_that_are_saved_meanwhile_are_read_again(models, X, keys):
     with ModelSet("set") as learning:
         learning._learn_rows(keys.tolist(), X, None, wants_events=False)
         del learning["pump"]
-    with pytest.raises(ValueError, match="model of key 'pump' in set has been deleted"):
+    with pytest.raises(ValueError, match="model of key 'pump' in set is missing"):
         saved.model("pump")
 
 

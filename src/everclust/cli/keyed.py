@@ -15,8 +15,8 @@ from ..stream.keyed import KeyedModels
 from ..stream.metrics import served
 from ..stream.resume import resume_keyed
 from .console import Screen
-from .learn import LearnRequest, learning_job
 from .options import CheckpointOptions
+from .request import LearnRequest, learning_job
 from .results import keep_old_events
 from .setup import checkpointed, new_model, run_and_print
 

@@ -1,9 +1,6 @@
-"""What fit, update and watch have in common: a request of the command line becomes a run."""
+"""What fit, update and watch have in common: a request of the command line is checked and run."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
-from pathlib import Path
 
 import typer
 
@@ -11,24 +8,14 @@ from ..estimators.incremental import IncrementalClusterer
 from ..stream.job import Run
 from ..stream.metrics import served
 from ..stream.resume import resume
-from ..stream.sinks.events import EventSink, open_event_sink
 from .console import Screen
 from .dominance import Dominance
-from .options import (
-    AlertOptions,
-    BadRowOptions,
-    CheckpointOptions,
-    ColumnOptions,
-    KeyOptions,
-    ModelOptions,
-    RangeOptions,
-    Results,
-)
-from .progress import EventPrinter
-from .results import add_alerts, add_results, keep_old_events, refuse_astray_headers
+from .keyed import learn_by_key
+from .options import ModelOptions
+from .request import LearnRequest, learning_job
+from .results import keep_old_events
 from .setup import (
     checkpointed,
-    job_of,
     load_model,
     load_model_if_exists,
     new_model,
@@ -40,27 +27,6 @@ from .setup import (
 )
 
 
-@dataclass
-class LearnRequest:
-    """What was asked of fit, update or watch."""
-
-    command: str
-    source: str
-    model: Path | None  # a folder, with a key
-    keys: KeyOptions
-    columns: ColumnOptions
-    bad_rows: BadRowOptions
-    ranges: RangeOptions
-    checkpoints: CheckpointOptions
-    results: Results
-    alerts: AlertOptions
-    metrics: str | None = None
-    model_options: ModelOptions | None = None  # None: the model has them
-    id: str | None = None
-    jobs: int | None = None
-    force: bool = False
-
-
 def learn(asked: LearnRequest, screen: Screen) -> None:
     """Learn one model, or one for each key."""
     if asked.command == "watch" and asked.results.use_stdout:
@@ -68,8 +34,6 @@ def learn(asked: LearnRequest, screen: Screen) -> None:
             "watch prints events to standard output; write predictions to a file, and leave --events - out."
         )
     if asked.keys.key is not None:
-        from .keyed import learn_by_key
-
         learn_by_key(asked, screen)
     else:
         _learn_one(asked, screen)
@@ -108,31 +72,3 @@ def _refuse(job: Run, asked: LearnRequest, known: IncrementalClusterer | None, i
         refuse_to_replace_another(job, asked.force)
     elif asked.command == "fit" and asked.model is not None:
         refuse_to_replace(asked.model, asked.force)
-
-
-def learning_job(asked: LearnRequest, model: IncrementalClusterer, screen: Screen) -> Run:
-    """The run that was asked for, with everything that it writes."""
-    job = job_of(
-        model,
-        asked.source,
-        asked.columns,
-        asked.ranges,
-        asked.bad_rows,
-        asked.id,
-        asked.keys.key,
-        warn=screen.warn,
-    )
-    job.model_path = asked.model
-    kept_in = asked.model if asked.keys.key is not None else asked.checkpoints.checkpoint
-    headers = asked.results.webhook_header
-    refuse_astray_headers(headers, [*asked.results.events, *asked.alerts.alert_to])
-    add_results(job, asked.results, screen, kept_in)
-    if asked.command == "watch":
-        job.event_sinks = [_printed(screen), *job.event_sinks]
-    add_alerts(job, asked.alerts, asked.checkpoints, screen, headers)
-    return job
-
-
-def _printed(screen: Screen) -> EventSink:
-    """Events on standard output."""
-    return open_event_sink("-") if screen.as_json else EventPrinter()

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import typer
 
-from ..stream.alerts import Alerts, conditions_of, open_alert_sink
+from ..stream.alerts import WINDOW, Alerts, conditions_of, open_alert_sink
 from ..stream.batch import StreamError
 from ..stream.job import Run
 from ..stream.secrets import expanded
@@ -84,6 +84,8 @@ def add_alerts(
     if not alert_options.alert_to or alert_options.alert_on is None:
         raise typer.BadParameter("--alert-on says when and --alert-to whom to alert; give both.")
     conditions = conditions_of(alert_options.alert_on)
+    if conditions.limits and job.answers is None:  # shares are measured between two blocks
+        job.block = min(job.block, WINDOW)
     queue: Callable[[str], Path] = temporary_queue
     if job.model_path is not None:
         queue = partial(queue_beside, job.model_path)

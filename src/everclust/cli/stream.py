@@ -37,7 +37,8 @@ def fit(
     """Learn a new model from a stream."""
     screen = Screen(json, results.use_stdout, log_format)
     with exit_on_error(screen), only_writer(model):
-        from .learn import LearnRequest, learn
+        from .learn import learn
+        from .request import LearnRequest
 
         asked = LearnRequest(
             "fit",
@@ -81,7 +82,8 @@ def update(
     """Continue learning with a model; columns are matched by name."""
     screen = Screen(json, results.use_stdout, log_format)
     with exit_on_error(screen), only_writer(model):
-        from .learn import LearnRequest, learn
+        from .learn import learn
+        from .request import LearnRequest
 
         asked = LearnRequest(
             "update",
@@ -123,7 +125,8 @@ def watch(
     """Learn a stream and print events of clusters as they happen."""
     screen = Screen(json, True, log_format)
     with exit_on_error(screen), only_writer(model):
-        from .learn import LearnRequest, learn
+        from .learn import learn
+        from .request import LearnRequest
 
         asked = LearnRequest(
             "watch",
