@@ -55,6 +55,14 @@ def test_the_command_of_the_unit():
     assert str(found["checkpoint"]) == "saved"
 
 
+def test_the_unit_waits_for_a_notification():
+    service = unit()["Service"]
+    assert service["Type"] == "notify"
+    assert int(service["TimeoutStartSec"]) > 60, "a run waits a minute for its server"
+    assert int(service["WatchdogSec"]) > 60
+    assert "AF_UNIX" in service["RestrictAddressFamilies"]
+
+
 def test_the_unit_is_hardened_and_lets_numba_compile():
     service = unit()["Service"]
     for name in ("DynamicUser", "NoNewPrivileges", "PrivateTmp", "ProtectHome", "RestrictNamespaces"):

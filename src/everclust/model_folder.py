@@ -14,8 +14,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from .atomic import sync_folder, write_atomically
-from .estimators.algorithms import load
+from .estimators.algorithms import ALGORITHMS, load
 from .estimators.incremental import IncrementalClusterer
 
 Key: TypeAlias = str | int
@@ -40,7 +42,7 @@ class ModelFolder:
         self._lock: Any = open(folder / LOCK, "w")  # noqa: SIM115
         try:
             _take_lock(self._lock, folder)
-            self.header, self.files = _read_index(folder)
+            self.header, self.files = read_index(folder)
             self._saved = set(self.files.values())  # files that the index names
             self._next = max(self._saved, default=0) + 1
             self._remove_unsaved()
@@ -99,14 +101,19 @@ class ModelFolder:
             part.unlink()
 
     def _path(self, number: int) -> Path:
-        return self.path / f"{number:09d}.everclust"
+        return model_file(self.path, number)
 
     def _unlink(self, number: int) -> None:
         with suppress(OSError):  # what is left is removed when the set is opened next
             self._path(number).unlink()
 
 
-def _read_index(folder: Path) -> tuple[dict[str, Any] | None, dict[Key, int]]:
+def model_file(folder: Path, number: int) -> Path:
+    """The file of a model by its number."""
+    return folder / f"{number:09d}.everclust"
+
+
+def read_index(folder: Path) -> tuple[dict[str, Any] | None, dict[Key, int]]:
     """What was saved beside the models, and the number of each model's file; None for a new folder."""
     path = folder / INDEX
     if not path.exists():
@@ -122,6 +129,28 @@ def _read_index(folder: Path) -> tuple[dict[str, Any] | None, dict[Key, int]]:
         return header, {key: number for key, number in header.pop("files")}  # noqa: C416
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"{path} cannot be read as the index of a model set: {error}.") from None
+
+
+def header_of(template: IncrementalClusterer, position: Any) -> dict[str, Any]:
+    """What is saved beside the models: their parameters and features, and the position."""
+    names = getattr(template, "feature_names_in_", None)
+    return {
+        "algorithm": template._algorithm,
+        "params": template._saved_params(),
+        "n_features": getattr(template, "n_features_in_", None),
+        "names": None if names is None else [str(name) for name in names],
+        "position": position,
+    }
+
+
+def template_of(header: dict[str, Any]) -> IncrementalClusterer:
+    """A model that has learnt nothing, with the parameters and the features of all models."""
+    template = ALGORITHMS[header["algorithm"]](**header["params"])
+    if header["n_features"] is not None:
+        template.n_features_in_ = header["n_features"]
+    if header["names"] is not None:
+        template.feature_names_in_ = np.array(header["names"], dtype=object)
+    return template
 
 
 def _refuse_foreign(folder: Path) -> None:

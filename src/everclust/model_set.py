@@ -6,20 +6,18 @@ import json
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from numbers import Integral
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import clone
 
-from .estimators.algorithms import ALGORITHMS
 from .estimators.everclust import EverClust
 from .estimators.incremental import IncrementalClusterer
+from .keyed_rows import ask_models, checked_key, listed_keys, name_the_bad_row, rows_by_key
 from .model.events import Event
-from .model.rows import LARGEST
 from .model.times import SampleTimes
-from .model_folder import Key, ModelFolder
+from .model_folder import Key, ModelFolder, header_of, template_of
 from .validation import validated_rows
 
 IN_MEMORY = 1_000  # models of 120 nodes in 8 features take 160 MB
@@ -86,6 +84,11 @@ class ModelSet:
         self._unwritten: set[Key] = set()  # of them, those that have learnt since they were written
         self._listeners: list[Callable[[Key, Event], object]] = []
         self._lock = threading.RLock()
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the models."""
+        return self._files.path
 
     @property
     def position(self) -> Any:
@@ -185,7 +188,7 @@ class ModelSet:
                 self._position = json.loads(json.dumps(position))
             for key in [key for key in self._models if key in self._unwritten]:
                 self._write(key)
-            self._files.save(_header(self._template, self._position))
+            self._files.save(header_of(self._template, self._position))
 
     def close(self) -> None:
         """Let other processes use the folder. What was learnt after the last `save` is lost."""
@@ -207,7 +210,7 @@ class ModelSet:
         """A copy of a model; what the copy learns does not become part of the set."""
         with self._lock:
             self._files.check_open()
-            return self._model(_checked_key(key)).copy()
+            return self._model(checked_key(key)).copy()
 
     def __delitem__(self, key: Key) -> None:
         """Forget a model; its file goes with the next `save`."""
@@ -291,7 +294,7 @@ class ModelSet:
             if not hasattr(self._template, "n_features_in_"):
                 self._template.n_features_in_ = X.shape[1]
             learnt = []
-            for key, places in _groups(keys).items():
+            for key, places in rows_by_key(keys).items():
                 part = None if times is None else times[places]
                 rows = np.ascontiguousarray(X[places])
                 learnt.append((key, places, self._learn(key, rows, part, wants_events=wants_events)))
@@ -305,21 +308,15 @@ class ModelSet:
         unknown: Any,
     ) -> list[Any]:
         """What the models say of valid rows, and `unknown` for rows of keys that have no model."""
-        answers: list[Any] = [unknown] * len(keys)
         with self._lock:
-            for key, places in _groups(keys).items():
-                if key in self:
-                    found = ask(self._model(key), np.ascontiguousarray(X[places])).tolist()
-                    for place, answer in zip(places, found, strict=True):
-                        answers[place] = answer
-        return answers
+            return ask_models(lambda key: self._model(key) if key in self else None, keys, X, ask, unknown)
 
     def _grouped(self, keys: Any, X: Any, *, learns: bool) -> tuple[np.ndarray, dict[Key, list[int]]]:
         """Valid rows, and for each key the places of its rows, in the order of the first ones."""
         self._files.check_open()
         is_new = not hasattr(self._template, "n_features_in_")
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
-        names = _listed_keys(keys, n_rows)
+        names = listed_keys(keys, n_rows)
         for i, key in enumerate(names) if not learns else ():
             if key not in self:
                 raise ValueError(
@@ -330,9 +327,9 @@ class ModelSet:
         try:
             rows = validated_rows(self._template, X, reset=is_new)
         except ValueError:
-            _name_the_bad_row(X, names)
+            name_the_bad_row(X, names)
             raise
-        return rows, _groups(names)
+        return rows, rows_by_key(names)
 
     def _answer(
         self, keys: Any, X: Any, ask: Callable[[IncrementalClusterer, np.ndarray], np.ndarray], dtype: Any
@@ -345,54 +342,6 @@ class ModelSet:
             return answers
 
 
-def _groups(keys: Sequence[Key]) -> dict[Key, list[int]]:
-    """The places of the rows of each key, in the order of the first ones."""
-    groups: dict[Key, list[int]] = {}
-    for place, key in enumerate(keys):
-        groups.setdefault(key, []).append(place)
-    return groups
-
-
-def _listed_keys(keys: Any, n_rows: int) -> list[Key]:
-    """The key of every row."""
-    if isinstance(keys, str | Integral):
-        return [_checked_key(keys)] * n_rows
-    listed = keys.tolist() if hasattr(keys, "tolist") else list(keys)
-    if len(listed) != n_rows:
-        raise ValueError(
-            f"There are {len(listed):,} keys, but X has {n_rows:,} rows; pass a key for each row."
-        )
-    if {type(key) for key in listed} <= {str, int}:
-        return listed
-    return [_checked_key(key, f"Row {i} has the key") for i, key in enumerate(listed)]
-
-
-def _checked_key(key: Any, where: str = "The key is") -> Key:
-    if isinstance(key, str):
-        return str(key)
-    if isinstance(key, Integral) and not isinstance(key, bool):
-        return int(key)
-    raise ValueError(f"{where} {key!r}, but keys are strings or integers; convert them, or drop such rows.")
-
-
-def _name_the_bad_row(X: Any, keys: list[Key]) -> None:
-    """Raise an error with row, feature and key of the first value that cannot be learnt, if there is one."""
-    try:
-        bad = ~(np.abs(np.asarray(X, float)) <= LARGEST)
-    except (TypeError, ValueError):
-        return
-    if bad.ndim == 2 and bad.any():
-        row, feature = np.argwhere(bad)[0].tolist()
-        value = np.asarray(X, float)[row, feature]
-        raise ValueError(
-            f"Row {row} of X, of key {keys[row]!r}, has {value:g} in feature {feature}, but numbers must be "
-            f"finite and at most {LARGEST:g}; drop the row or correct it. Nothing was learnt."
-        ) from None
-
-
-# What is saved beside the models
-
-
 def _check_template(model: IncrementalClusterer) -> None:
     if not isinstance(model, IncrementalClusterer) or model.__sklearn_is_fitted__():
         raise ValueError(f"model is {model!r}, but it must be an EverClust or IDAT that has learnt nothing.")
@@ -401,30 +350,15 @@ def _check_template(model: IncrementalClusterer) -> None:
     model._chosen_variant()
 
 
-def _header(template: IncrementalClusterer, position: Any) -> dict[str, Any]:
-    names = getattr(template, "feature_names_in_", None)
-    return {
-        "algorithm": template._algorithm,
-        "params": template._saved_params(),
-        "n_features": getattr(template, "n_features_in_", None),
-        "names": None if names is None else [str(name) for name in names],
-        "position": position,
-    }
-
-
 def _restored(files: ModelFolder, model: IncrementalClusterer | None) -> tuple[IncrementalClusterer, Any]:
     """The template of a set, with the features that its models have learnt, and the position."""
     if files.header is None:
         return EverClust() if model is None else clone(model), None
-    header = files.header
-    template = ALGORITHMS[header["algorithm"]](**header["params"])
-    if model is not None and (type(model), model._saved_params()) != (type(template), header["params"]):
+    template = template_of(files.header)
+    given = None if model is None else (type(model), model._saved_params())
+    if given not in (None, (type(template), template._saved_params())):
         raise ValueError(
             f"The models in {files.path} are {template!r}, but {model!r} was asked for; "
             "choose another folder."
         )
-    if header["n_features"] is not None:
-        template.n_features_in_ = header["n_features"]
-    if header["names"] is not None:
-        template.feature_names_in_ = np.array(header["names"], dtype=object)
-    return template, header["position"]
+    return template, files.header["position"]

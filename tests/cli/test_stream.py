@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -306,6 +307,27 @@ def test_watch_says_what_happens(points, X, call):
     assert len(lines) == len(told)
     assert lines[0].startswith(f"sample {model.events()[0].sample:,}: 0 is born")
     assert same(load("m"), model)
+
+
+def test_watch_writes_what_fit_writes(points, call):
+    words = ["--id", "name", "--label", "kind", "--algorithm", "idat", "--block", 500, "--novel"]
+    call("fit", points, "-m", "m", *words, "-p", "p.csv", "-e", "e.jsonl")
+    said = call("watch", points, *words, "-p", "w.csv", "-e", "w.jsonl").splitlines()
+    assert Path("w.csv").read_bytes() == Path("p.csv").read_bytes()
+    assert Path("w.jsonl").read_bytes() == Path("e.jsonl").read_bytes()
+    assert len(said) == len(Path("e.jsonl").read_text().splitlines())
+    for more in (["-p", "-"], ["-e", "-"]):
+        assert "watch prints events to standard output" in call("watch", points, *words[:4], *more, code=2)
+
+
+def test_watch_adds_events_to_those_of_its_model(points, X, call):
+    words = ["watch", points, "--exclude", "name,kind", "--algorithm", "idat", "-m", "m", "-e", "e.jsonl"]
+    call(*words)
+    before = Path("e.jsonl").read_text()
+    call(*words)
+    assert Path("e.jsonl").read_text().startswith(before)
+    samples = [json.loads(line)["sample"] for line in Path("e.jsonl").read_text().splitlines()]
+    assert samples[-1] > len(X)
 
 
 def test_answers_into_a_closed_pipe(points, call, folder):

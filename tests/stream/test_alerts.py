@@ -70,7 +70,7 @@ def test_a_share_alerts_once_until_it_has_fallen_to_half_of_its_limit(folder):
     alerts.finish()
     found = lines("a.jsonl")
     assert [alert["rows"] for alert in found] == [2_000, 8_000, 10_000]
-    assert found[0]["text"] == "10.1% of the last 1,000 rows were skipped, more than 10.0%."
+    assert found[0]["text"] == "10.1% of the last 1,000 rows were skipped, more than 10%."
     assert (found[0]["alert"], found[0]["share"], found[0]["limit"]) == ("skipped", 0.101, 0.1)
     assert len({(alert["sample"], alert["number"]) for alert in found}) == 3
 
@@ -248,3 +248,17 @@ def test_wrong_alerts(points, folder, call, words, message):
     assert message in " ".join(said.replace("│", " ").split())
     assert "secret" not in said
     assert not (folder / "m").exists()
+
+
+def test_a_burst_in_a_file_is_not_diluted(folder, call):
+    """Files are read in large blocks, but shares are those of some thousand rows."""
+    random = np.random.default_rng(7)
+    X = random.normal(size=(20_000, 2))
+    X[12_000:12_300] = random.uniform(20, 90, (300, 2))
+    np.savetxt("x.csv", X, delimiter=",", header="a,b", comments="")
+    call("fit", "x.csv", "-m", "m", "--alert-on", "novel>0.02", "--alert-to", "a.jsonl")
+    (found,) = lines("a.jsonl")
+    assert found["alert"] == "novel"
+    assert 12_000 < found["rows"] <= 14_000
+    call("fit", "x.csv", "-m", "other")
+    assert Path("m").read_bytes() == Path("other").read_bytes(), "alerts change nothing that is learnt"

@@ -226,3 +226,18 @@ def test_commas_in_a_column_that_is_not_learnt_do_not_matter(folder, call):
     call("fit", "x.csv", "-m", "m", "--delimiter", ";", "--columns", "b")
     call("fit", "x.csv", "-m", "n", "--delimiter", ";", "--id", "a")
     assert load("m").n_features_in_ == load("n").n_features_in_ == 1
+
+
+def test_carriage_returns_alone_end_no_lines(folder, sentence):
+    (folder / "x.csv").write_bytes(b"a,b\r1,2\r3,4\r")
+    assert "x.csv has carriage returns (\\r) in it" in sentence("fit", "x.csv", "-m", "m")
+
+
+def test_carriage_returns_in_quotes_are_text(folder, call):
+    (folder / "x.csv").write_bytes(b'"a\rb",c\r\n1,2\r\n3,4\r\n')
+    assert call("fit", "x.csv", "-m", "m").startswith("2 rows; ")
+
+
+def test_another_encoding_is_hinted_at(folder, sentence):
+    (folder / "x.csv").write_text("a,b\n1,2\n", encoding="utf-16")
+    assert "name that with --encoding, such as utf-16" in sentence("fit", "x.csv", "-m", "m")

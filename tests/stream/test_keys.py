@@ -157,7 +157,12 @@ def test_what_does_not_go_with_keys(machines, folder, points, call, sentence):
     )
     call(*words)
     assert "set is a folder; if it holds models by key" in sentence("update", points, "-m", "set")
-    assert "everclust.ModelSet('set')[KEY].save(FILE)" in sentence("info", "set")
+    for words in (
+        ["score", points, "-m", "set"],
+        ["predict", points, "-m", "set"],
+        ["live", points, "-m", "set"],
+    ):
+        assert "set is a folder; if it holds models by key, name the column" in sentence(*words)
     assert "were made with key 'machine'" in sentence("update", machines, "-m", "set", "--key", "a")
     with ModelSet("own") as models:
         models.partial_fit("fan", np.eye(4))

@@ -219,3 +219,54 @@ def test_times_that_cannot_be_read_are_told_how_to_be_written(folder, call):
     (folder / "x.csv").write_text("at,a\n18.11.2026 01:30,1\n18.11.2026 01:31,2\n")
     said = call("fit", "x.csv", "-m", "m", "--time", "at", code=1)
     assert "times are written as 2026-11-18T01:30:00Z" in said
+
+
+@pytest.mark.parametrize(
+    ("format", "text", "seconds"),
+    [
+        ("%d.%m.%Y %H:%M:%S", "21.09.2026 14:13:20", NOON),
+        ("%d.%m.%Y %H:%M:%S", " 21.9.2026 14:13:20", NOON),
+        ("%d.%m.%Y %H:%M:%S", "31.02.2026 14:13:20", np.nan),
+        ("%d.%m.%Y %H:%M:%S", "21.09.2026 14:13:61", np.nan),
+        ("%d.%m.%Y %H:%M:%S", "21.09.2026", np.nan),
+        ("%d.%m.%Y %H:%M:%S", None, np.nan),
+        ("%m/%d/%y %I:%M:%S %p %z", "09/21/26 04:13:20 PM +0200", NOON),
+        ("%d %b %Y %H:%M:%S.%f", "21 Sep 2026 14:13:20.250", NOON + 0.25),
+        ("%Y%m%d", 20260921, 1_789_948_800.0),
+        ("%Y-%m-%dT%H:%M:%S", "1969-12-31T23:59:59", -1.0),
+    ],
+)
+def test_times_in_a_format(format, text, seconds):
+    kind = pa.int64() if isinstance(text, int) else pa.string()
+    found = times_of(pa.chunked_array([pa.array([text], kind)]), format)
+    np.testing.assert_array_equal(found, [seconds])
+
+
+def test_a_format_on_the_command_line(folder, X, call, sentence):
+    texts = [datetime.fromtimestamp(at, UTC).strftime("%d.%m.%Y %H:%M:%S") for at in clock(len(X))]
+    write(folder / "x.csv", X, [*texts[:-1], "noon"])
+    words = ["fit", "x.csv", "-m", "m", "--time", "at", *EVENTS]
+    assert "or as --time-format says" in call(*words, code=1).splitlines()[-1]
+    words += ["--time-format", "%d.%m.%Y %H:%M:%S", "--checkpoint", "saved"]
+    assert call(*words).startswith("3,000 rows, 1 skipped; ")
+    found = events()
+    assert [event["time"] for event in found] == [iso(clock(len(X))[event["sample"] - 1]) for event in found]
+    words[-3] = "%m.%d.%Y %H:%M:%S"
+    assert "were made with time_format '%d.%m.%Y %H:%M:%S'" in sentence(*words)
+
+
+def test_formats_that_can_read_no_time(points, call, sentence):
+    words = ["fit", points, "-m", "m", "--time-format"]
+    assert "but there is no --time" in call(*words, "%Y", code=2)
+    assert "must have a year" in sentence(*words, "%d.%m. %H:%M", "--time", "name")
+    assert "use %z" in sentence(*words, "%Y %Z", "--time", "name")
+    assert "by which no time can be read: 'Q' is a bad directive" in sentence(
+        *words, "%Y %Q", "--time", "name"
+    )
+
+
+def test_timestamps_need_no_format(folder, sentence):
+    table = {"at": np.array(["2026-01-01"] * 20, "datetime64[s]"), "a": np.arange(20.0)}
+    parquet.write_table(pa.table(table), "x.parquet")
+    words = ["fit", "x.parquet", "-m", "m", "--time", "at", "--time-format", "%Y-%m-%d"]
+    assert "holds timestamps, not text; leave --time-format out" in sentence(*words)

@@ -23,6 +23,7 @@ class Receiver:
 
     def __init__(self, port=0, delay=0.0, refusals=0):
         self.batches, self.keys, self.delay, self.refusals = [], [], delay, refusals
+        self.heads = []
         outer = self
 
         class Hook(BaseHTTPRequestHandler):
@@ -31,6 +32,7 @@ class Receiver:
                 time.sleep(outer.delay)
                 outer.refusals -= 1
                 outer.keys.append(self.headers["Idempotency-Key"])
+                outer.heads.append(dict(self.headers))
                 if outer.refusals < 0:
                     outer.batches.append(body)
                 self.send_response(503 if outer.refusals >= 0 else 204)
@@ -202,3 +204,73 @@ def test_a_queue_keeps_its_order_over_cuts_and_crashes(tmp_path, monkeypatch):
     last = EventQueue(path)
     assert [event["sample"] for event in last.first(1000)] == list(range(len(sent), added))
     last.close()
+
+
+def test_headers_with_secrets_go_to_webhooks_of_events_and_alerts(points, call, monkeypatch, capfd):
+    monkeypatch.setenv("TOKEN", "s3cret-token")
+    with receiving() as ours:
+        words = ["fit", points, "-m", "m", *MANY_EVENTS, "--log-format", "json"]
+        words += ["-e", ours.url, "--alert-on", "born", "--alert-to", f"{ours.url}/alerts"]
+        words += ["--webhook-header", "Authorization: Bearer ${TOKEN}", "--webhook-header", "X-Team:  blue "]
+        call(*words)
+        assert len(ours.heads) >= 2
+        for heads in ours.heads:
+            assert heads["Authorization"] == "Bearer s3cret-token"
+            assert (heads["X-Team"], heads["Content-Type"]) == ("blue", "application/json")
+
+
+def test_secrets_in_headers_are_never_shown(points, folder, monkeypatch):
+    from typer.testing import CliRunner
+
+    from everclust.cli.app import app
+
+    monkeypatch.setattr(queued, "LAST_SECONDS", 0.3)
+    monkeypatch.setenv("TOKEN", "s3cret-token")
+    words = ["fit", str(points), "-m", "m", *MANY_EVENTS, "-e", f"http://127.0.0.1:{free_port()}/x"]
+    for more in (
+        ["--webhook-header", "Authorization: Bearer ${TOKEN}", "--log-format", "json"],
+        ["--webhook-header", "Authorization: Bearer s3cret-token", "--log-format", "text", "--force"],
+        ["--webhook-header", "Authorization: s3cret-token\n", "--force"],
+        ["--webhook-header", "s3cret-token", "--force"],
+    ):
+        result = CliRunner().invoke(app, [*words, *more])
+        assert result.exit_code in (1, 5), result.output
+        assert "s3cret" not in result.output
+    for path in folder.iterdir():
+        assert b"s3cret" not in path.read_bytes()
+
+
+def test_headers_do_not_go_astray(points, call):
+    words = ["fit", points, "-m", "m", *MANY_EVENTS, "--webhook-header", "A: b"]
+    assert "is for webhooks, but there is none" in call(*words, "-e", "e.jsonl", code=2)
+    two = ["-e", "http://127.0.0.1:1/a", "--alert-on", "born", "--alert-to", "http://127.0.0.1:2/b"]
+    assert "are of 2 hosts" in call(*words, *two, code=2)
+
+
+def test_redirections_are_not_followed(folder):
+    """A POST would become a GET, and its events would be lost."""
+    asked = []
+
+    class Moved(BaseHTTPRequestHandler):
+        def do_POST(self):
+            self.send_response(302)
+            self.send_header("Location", f"http://127.0.0.1:{self.server.server_port}/new")
+            self.end_headers()
+
+        def do_GET(self):
+            asked.append(self.path)
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *words):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Moved)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        with pytest.raises(queued.UndeliveredError, match="HTTP Error 302: Found; give the URL to which it"):
+            webhook.Webhook(f"http://127.0.0.1:{server.server_port}/old").deliver(events(1))
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert asked == []

@@ -40,12 +40,13 @@ def live(
     with exit_on_error(screen), only_writer(model):
         from ..stream.resume import resume
         from . import setup
-        from .results import add_results, keep_old_events
+        from .results import add_results, keep_old_events, refuse_astray_headers
 
         known = setup.load_model_if_exists(model)
         start, ranges = known or setup.new_model(model_options), options.RangeOptions(follow, limit)
         job = setup.job_of(start, source, column_options, ranges, bad_row_options, id, warn=screen.warn)
         job.model_path = model
+        refuse_astray_headers(results.webhook_header, results.events)
         add_results(job, results, screen, checkpoint_options.checkpoint)
         with setup.checkpointed(job, checkpoint_options, screen):
             if resume(job) is not None:
@@ -84,8 +85,9 @@ def _learn(job: Run, control: Control, screen: Screen, stay: bool) -> None:
     from .log import begin_log
     from .progress import result_of
     from .setup import refuse_empty
+    from .systemd import notified
 
-    with stoppable() as stopped:
+    with stoppable() as stopped, notified(job):
         job.should_stop = lambda: bool(stopped())
         begin_log(job, screen.log)
         summary = run(job)

@@ -22,36 +22,65 @@ if TYPE_CHECKING:
 DRAWN = 5_000  # samples at most, by default
 
 
-def info(model: options.ModelArgument, json: options.Json = False) -> None:
-    """Print the size, parameters and columns of a model."""
+def info(model: options.ModelArgument, of: options.Of = None, json: options.Json = False) -> None:
+    """Print the size, parameters and columns of a model, or of a folder of models."""
     screen = Screen(json)
     with exit_on_error(screen):
-        from .setup import load_model
-
-        known = load_model(model)
-        now = known.snapshot()
-        record: dict[str, Any] = {
-            "samples": now.n_samples_seen,
-            "clusters": now.n_clusters,
-            "nodes": len(now.usage),
-            "active nodes": int(now.active.sum()),
-            "edges": len(now.edges),
-            "interval": now.interval,
-            "vigilance": now.vigilance,
-            "features": known.n_features_in_,
-        }
-        if hasattr(known, "feature_names_in_"):
-            record["columns"] = [str(name) for name in known.feature_names_in_]
-        params = {"algorithm": known._algorithm} | known._saved_params()
-        record |= {
-            f"--{name.replace('_', '-')}": value for name, value in params.items() if value is not None
-        }
-        record["bytes"] = model.stat().st_size
+        is_set = model.is_dir() and of is None
+        record = _set_record(model, whole=json) if is_set else _model_record(model, of)
         screen.result(record, lines(record))
+
+
+def _model_record(path: Path, of: str | None) -> dict[str, Any]:
+    from .setup import load_one
+
+    known = load_one(path, of)
+    now = known.snapshot()
+    record: dict[str, Any] = {
+        "samples": now.n_samples_seen,
+        "clusters": now.n_clusters,
+        "nodes": len(now.usage),
+        "active nodes": int(now.active.sum()),
+        "edges": len(now.edges),
+        "interval": now.interval,
+        "vigilance": now.vigilance,
+        **_columns_and_parameters(known),
+    }
+    return record if of is not None else {**record, "bytes": path.stat().st_size}
+
+
+def _set_record(folder: Path, *, whole: bool) -> dict[str, Any]:
+    """What is known of all models together, without reading any; all keys, or the first ones."""
+    from ..model_folder import model_file
+    from ..saved_models import SavedModels
+    from ..stream.columns import SHOWN
+    from ..stream.keyed import KeyedModels
+
+    models = SavedModels(folder, 1)
+    saved = KeyedModels(models).record
+    keys = sorted(map(str, models.files))
+    more = [f"and {len(keys) - SHOWN:,} more"] if len(keys) > SHOWN else []
+    record: dict[str, Any] = {"models": len(models), "keys": keys if whole else [*keys[:SHOWN], *more]}
+    if saved is not None:
+        record |= {name: saved[name] for name in ("samples", "source", "rows", "skipped")}
+    files = [model_file(folder, number) for number in models.files.values()]
+    n_bytes = sum(file.stat().st_size for file in files if file.exists())  # a run may replace some just now
+    return {**record, **_columns_and_parameters(models._template), "bytes": n_bytes}
+
+
+def _columns_and_parameters(known: IncrementalClusterer) -> dict[str, Any]:
+    record: dict[str, Any] = {"features": getattr(known, "n_features_in_", None)}
+    if hasattr(known, "feature_names_in_"):
+        record["columns"] = [str(name) for name in known.feature_names_in_]
+    params = {"algorithm": known._algorithm} | known._saved_params()
+    return record | {
+        f"--{name.replace('_', '-')}": value for name, value in params.items() if value is not None
+    }
 
 
 def report(
     model: options.ModelArgument,
+    of: options.Of = None,
     out: options.TableFile = None,
     json: options.Json = False,
 ) -> None:
@@ -62,9 +91,9 @@ def report(
     screen = Screen(json)
     with exit_on_error(screen):
         from ..stream.write_file import write_file
-        from .setup import load_model
+        from .setup import load_one
 
-        frame = load_model(model).cluster_report().reset_index()
+        frame = load_one(model, of).cluster_report().reset_index()
         if out is not None:
             is_csv = out.suffix == ".csv"
             text = frame.to_csv(index=False) if is_csv else frame.to_json(orient="records")
@@ -94,6 +123,7 @@ def plot(
     model: options.ModelArgument,
     source: options.OptionalSource = None,
     *,
+    of: options.Of = None,
     out: options.PictureFile = Path("everclust.png"),
     limit: options.Drawn = DRAWN,
     id: options.Id = None,
@@ -102,9 +132,9 @@ def plot(
     """Draw the nodes, edges and clusters of a model."""
     with exit_on_error(Screen(False)):
         from ..stream.write_file import write_file
-        from .setup import first_rows, load_model
+        from .setup import first_rows, load_one
 
-        known = load_model(model)
+        known = load_one(model, of)
         X = None if source is None else first_rows(known, source, limit, column_options, id)
         write_file(out, _drawn(known, X, out))
         typer.echo(f"Written: {out}")
@@ -127,11 +157,12 @@ def _drawn(known: IncrementalClusterer, X: np.ndarray | None, out: Path) -> byte
 def export(
     model: options.ModelArgument,
     out: options.GraphFile,
+    of: options.Of = None,
 ) -> None:
     """Write nodes and edges as GraphML, JSON, or two CSV files (FILE_nodes.csv and FILE_edges.csv)."""
     with exit_on_error(Screen(False)):
         from ..view.export import write_export
-        from .setup import load_model
+        from .setup import load_one
 
-        for path in write_export(load_model(model), out):
+        for path in write_export(load_one(model, of), out):
             typer.echo(f"Written: {path}")

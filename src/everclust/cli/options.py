@@ -26,11 +26,11 @@ SourceUrl = Annotated[
     ),
 ]
 OptionalSource = Annotated[str | None, Argument(metavar="[SOURCE]", help="Samples to draw behind the nodes.")]
-ModelFile = Annotated[Path, Option("--model", "-m", metavar="FILE", help="File of the model.")]
 ModelPath = Annotated[
     Path, Option("--model", "-m", metavar="FILE", help="File of the model or, with --key, folder of models.")
 ]
-ModelArgument = Annotated[Path, Argument(metavar="MODEL", help="File of the model.")]
+ModelArgument = Annotated[Path, Argument(metavar="MODEL", help="File of the model, or folder of models.")]
+Of = Annotated[str | None, Option("--of", metavar="KEY", help="The model of this key, from a folder.")]
 OptionalModel = Annotated[
     Path | None,
     Option("--model", "-m", metavar="FILE", help="Model to continue, if the file exists, and to save."),
@@ -124,6 +124,10 @@ class ColumnOptions:
     time: Annotated[
         str | None,
         _data("--time", help="Column with the time of a row: ISO 8601, or seconds or ms since 1970."),
+    ] = None
+    time_format: Annotated[
+        str | None,
+        _data("--time-format", metavar="FORMAT", help="How --time is written, as '%d.%m.%Y %H:%M:%S'."),
     ] = None
     format: Annotated[str | None, _data("--format", help="csv, tsv, jsonl, parquet, arrow, npy or npz.")] = (
         None
@@ -226,6 +230,14 @@ class Results:
         _results("--events", "-e", help="Write events: a .jsonl file, -, redis://host/stream or https://…"),
     ] = field(default_factory=list)
 
+    webhook_header: Annotated[
+        list[str],
+        _results(
+            "--webhook-header",
+            metavar="'NAME: VALUE'",
+            help="Send this header to webhooks, as 'Authorization: Bearer ${TOKEN}'.",
+        ),
+    ] = field(default_factory=list)
     rotate: Rotate = None
 
     @property

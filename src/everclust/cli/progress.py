@@ -79,11 +79,14 @@ def result_of(job: Run, summary: Summary) -> tuple[dict[str, Any], str]:
         read += f", {summary.resumed_at:,} of them before"
     if summary.skipped:
         read += f", {summary.skipped:,} skipped"
-    if not job.n_seen:
+    if job.keyed is not None and job.keyed.n_unknown:
+        read += f", {job.keyed.n_unknown:,} of keys without a model"
+    if not job.n_seen and job.learns:
         return summary._asdict(), f"{read}; nothing was learnt."
     if job.keyed is not None:
         n_models = len(job.keyed.models)
         known_models = {"samples": job.n_seen, "models": n_models}
+        known_models |= {} if job.learns else {"without_model": job.keyed.n_unknown}
         found = f"{counted(n_models, 'model')} in {job.keyed.folder}"
         return {**summary._asdict(), **known_models}, f"{read}; {found}; {summary.seconds:.1f} s."
     now = job.model.snapshot()

@@ -19,6 +19,7 @@ class ScoreAccumulator:
     def __init__(self) -> None:
         self.n, self.total, self.least, self.n_novel = 0, 0.0, 1.0, 0
         self.codes: dict[Any, int] = defaultdict(lambda: len(self.codes))
+        self.clusters: dict[tuple[str, int], int] = defaultdict(lambda: len(self.clusters))
         self.found: list[np.ndarray] = []
         self.true: list[np.ndarray] = []
 
@@ -26,14 +27,21 @@ class ScoreAccumulator:
         """Add a block."""
         if not len(block.X):
             return
-        similarity = job.model._score_rows(block.X)
+        similarity, novel = _similarity(job, block), _novelty(job, block)
         self.n += len(similarity)
         self.total += float(similarity.sum())
         self.least = min(self.least, float(similarity.min()))
-        self.n_novel += int(job.model._novel_rows(block.X).sum())
+        self.n_novel += int(novel.sum())
         if block.labels is not None:
             self.true.append(np.array([self.codes[label] for label in block.labels], np.int32))
-            self.found.append(job.model._predict_rows(block.X))
+            self.found.append(self._clusters(job, block))
+
+    def _clusters(self, job: Run, block: Block) -> np.ndarray:
+        """Clusters of rows; those of two models are different ones."""
+        if job.keyed is None:
+            return job.model._predict_rows(block.X)
+        found = zip(block.keys or [], job.keyed.predict(block), strict=True)
+        return np.array([self.clusters[key_and_id] for key_and_id in found], np.int64)
 
     def result(self) -> dict[str, Any]:
         """The scores of all rows so far."""
@@ -50,3 +58,15 @@ class ScoreAccumulator:
             true, found = np.concatenate(self.true), np.concatenate(self.found)
             record |= {"classes": len(self.codes), "ARI": ari(true, found), "AMI": ami(true, found)}
         return record
+
+
+def _similarity(job: Run, block: Block) -> np.ndarray:
+    if job.keyed is None:
+        return job.model._score_rows(block.X)
+    return np.array(job.keyed.similarity(block))
+
+
+def _novelty(job: Run, block: Block) -> np.ndarray:
+    if job.keyed is None:
+        return job.model._novel_rows(block.X)
+    return np.array(job.keyed.novel(block))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,13 +13,16 @@ import typer
 from ..estimators.algorithms import ALGORITHMS, load
 from ..estimators.everclust import EverClust
 from ..estimators.incremental import IncrementalClusterer, n_threads
+from ..model_set import IN_MEMORY
+from ..saved_models import SavedModels
 from ..stream.bad_rows import BadRows
 from ..stream.batch import StreamError
 from ..stream.blocks import Block, blocks
 from ..stream.checkpoint import Checkpoints
-from ..stream.columns import Columns
+from ..stream.columns import Columns, listed
 from ..stream.dialect import Dialect, dialect_of
 from ..stream.job import Run, Summary, close
+from ..stream.keyed import KeyedModels
 from ..stream.prompt import PromptSource
 from ..stream.run import run
 from ..stream.sources import open_source
@@ -31,11 +34,14 @@ from .options import (
     BadRowOptions,
     CheckpointOptions,
     ColumnOptions,
+    KeyOptions,
     ModelOptions,
     RangeOptions,
     split_names,
 )
 from .progress import progress, result_of
+from .results import refuse_to_overwrite
+from .systemd import notified
 
 UNANSWERED_BLOCK = 8_192  # rows learnt at once when no predictions are written
 
@@ -59,9 +65,25 @@ def load_model(path: Path) -> IncrementalClusterer:
     if path.is_dir():
         raise StreamError(
             f"{path} is a folder; if it holds models by key, name the column of the keys with --key of fit, "
-            f"update or watch, or take out one model with everclust.ModelSet({str(path)!r})[KEY].save(FILE)."
+            "update, watch, predict or score; info, report, plot and export show one of them with --of KEY."
         )
     return load(path)
+
+
+def load_one(path: Path, key: str | None) -> IncrementalClusterer:
+    """Load a model from its file or, by its key, from a folder of models."""
+    if not path.is_dir():
+        if key is not None:
+            raise StreamError(f"--of chooses from a folder of models, but {path} is none; leave --of out.")
+        return load_model(path)
+    models = SavedModels(path, 1)
+    found = None if key is None else models.model(key)
+    if found is None:
+        keys = sorted(map(str, models.files))
+        what = f"{path} holds {counted(len(models), 'model')} by key"
+        there = f"{what} and none of {key!r}" if key is not None else what
+        raise StreamError(f"{there}; choose one with --of KEY, which may be {listed(keys)}.")
+    return found
 
 
 def load_model_if_exists(path: Path | None) -> IncrementalClusterer | None:
@@ -73,6 +95,8 @@ def columns_for(
     model: IncrementalClusterer, column_options: ColumnOptions, id: str | None = None, key: str | None = None
 ) -> Columns:
     """The columns to read; a model that has learnt some gets the same ones again."""
+    if column_options.time_format is not None and column_options.time is None:
+        raise typer.BadParameter("--time-format says how --time is written, but there is no --time.")
     names = getattr(model, "feature_names_in_", None)
     return Columns(
         split_names(column_options.columns) or None,
@@ -80,6 +104,7 @@ def columns_for(
         label=column_options.label,
         id=id,
         time=column_options.time,
+        time_format=column_options.time_format,
         key=key,
         expected=None if names is None else [str(name) for name in names],
         width=getattr(model, "n_features_in_", None),
@@ -144,6 +169,33 @@ def job_of(
     )
 
 
+def asking_job(
+    path: Path,
+    url: str,
+    key_options: KeyOptions,
+    column_options: ColumnOptions,
+    range_options: RangeOptions,
+    bad_row_options: BadRowOptions,
+    id: str | None = None,
+    *,
+    warn: Callable[[str], None],
+) -> Run:
+    """A run that asks a model, or the model of each row's key, and learns nothing."""
+    key = key_options.key
+    keyed = None if key is None else _saved_models(path, key_options)
+    model = load_model(path) if keyed is None else keyed.models._template
+    job = job_of(model, url, column_options, range_options, bad_row_options, id, key, warn=warn)
+    job.learns, job.keyed = False, keyed
+    return job
+
+
+def _saved_models(path: Path, key_options: KeyOptions) -> KeyedModels:
+    if not path.is_dir():
+        is_there = "is a file" if path.exists() else "does not exist"
+        raise StreamError(f"{path} {is_there}, but --key needs a folder of models; check the path.")
+    return KeyedModels(SavedModels(path, key_options.keys_in_memory or IN_MEMORY))
+
+
 def first_rows(
     model: IncrementalClusterer, url: str, n_rows: int, column_options: ColumnOptions, id: str | None
 ) -> np.ndarray:
@@ -187,8 +239,14 @@ def use_jobs(job: Run, jobs: int | None) -> None:
 
 
 @contextmanager
-def checkpointed(job: Run, checkpoint_options: CheckpointOptions, screen: Screen) -> Iterator[None]:
-    """Open the checkpoint folder, if there is one; close everything at the end, also after an error."""
+def checkpointed(
+    job: Run, checkpoint_options: CheckpointOptions, screen: Screen, read: Sequence[Path] = ()
+) -> Iterator[None]:
+    """Open the checkpoint folder, if there is one; close everything at the end, also after an error.
+
+    `read` are files besides the source that the run must not write.
+    """
+    refuse_to_overwrite(job, read)
     job.columns.warn = screen.warn
     job.every = checkpoint_options.rows_or_seconds()
     if job.answers is None and isinstance(job.every, int):
@@ -238,7 +296,9 @@ def refuse_empty(job: Run, summary: Summary) -> None:
     if summary.skipped and not job.n_seen:
         hint = "correct the rows, or choose other columns"
         if any(reason.startswith("no time in column") for reason in job.bad_rows.reasons):
-            hint += "; times are written as 2026-11-18T01:30:00Z or as seconds since 1970"
+            hint += (
+                "; times are written as 2026-11-18T01:30:00Z, as seconds since 1970 or as --time-format says"
+            )
         raise StreamError(
             f"Nothing was learnt, because all {counted(summary.skipped, 'row')} were skipped: "
             f"{job.bad_rows.summary()}; {hint}."
@@ -252,7 +312,7 @@ def run_and_print(
     summarise: Callable[[Run, Summary], tuple[dict[str, Any], str]] = result_of,
 ) -> None:
     """Run until the source ends or a signal comes; show the progress and print the result."""
-    with stoppable() as stopped, progress(screen) as show_progress:
+    with stoppable() as stopped, progress(screen) as show_progress, notified(job):
 
         def after_block(at: Run, block: Block) -> None:
             show_progress(at, block)

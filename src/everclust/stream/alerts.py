@@ -5,8 +5,9 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ..text import counted
@@ -64,11 +65,16 @@ def _unknown(word: str) -> str:
     )
 
 
-def open_alert_sink(target: str, queue: Callable[[str], Path], warn: Callable[[str], None]) -> EventSink:
-    """A webhook, a file of JSON Lines, or `exec:command`."""
+def open_alert_sink(
+    target: str,
+    queue: Callable[[str], Path],
+    warn: Callable[[str], None],
+    heads: Mapping[str, str] = MappingProxyType({}),
+) -> EventSink:
+    """A webhook, which gets the headers `heads`, a file of JSON Lines, or `exec:command`."""
     mark, target = mark_of(target), expanded(target)
     if target.startswith(("http://", "https://")):
-        hook = Webhook(target)  # two webhooks may have the same host
+        hook = Webhook(target, heads)  # two webhooks may have the same host
         return QueuedEvents(hook, f"{hook.shown} {mark}", queue(f"alerts-{mark}"), warn)
     if target.startswith("exec:"):
         command = Command(target.removeprefix("exec:"))
@@ -141,7 +147,7 @@ class Alerts:
         if share <= limit or name in self.raised:
             return None
         self.raised.add(name)
-        text = f"{share:.1%} of the last {counted(n_rows, 'row')} were {name}, more than {limit:.1%}."
+        text = f"{share:.1%} of the last {counted(n_rows, 'row')} were {name}, more than {100 * limit:g}%."
         return {"alert": name, "kind": name, "share": share, "limit": limit, "text": text}
 
     def _send(self, alerts: Sequence[dict[str, Any]]) -> None:

@@ -13,7 +13,7 @@ from ..model.rows import LARGEST
 from ..text import counted
 from .batch import StreamError, import_pyarrow
 from .reject import REASON, TEXT, Reject, marked_rejects
-from .times import times_of
+from .times import check_time_format, times_of
 
 if TYPE_CHECKING:
     import pyarrow
@@ -45,6 +45,8 @@ class Columns:
         Columns to leave out.
     label, id, time, key : str, optional
         Columns with the true class, with row ids, with times and with keys of models; they are never learnt.
+    time_format : str, optional
+        How times are written, in the codes of `datetime.strptime`; by default ISO 8601 or a number.
     expected : sequence of str, optional
         Columns that the model has learnt; they are found by name, in the model's order.
     width : int, optional
@@ -59,6 +61,7 @@ class Columns:
         label: str | None = None,
         id: str | None = None,  # the name of the option
         time: str | None = None,
+        time_format: str | None = None,
         key: str | None = None,
         expected: Sequence[str] | None = None,
         width: int | None = None,
@@ -66,6 +69,9 @@ class Columns:
         self.chosen = list(features) if features else None
         self.exclude = set(exclude)
         self.label, self.id, self.time, self.key = label, id, time, key
+        if time_format is not None:
+            check_time_format(time_format)
+        self.time_format = time_format
         self.expected = None if expected is None else list(expected)
         self.width = width
         self.features: list[str] | None = None
@@ -204,7 +210,9 @@ class Columns:
         if self.time is None:
             return None
         present = self.time in table.column_names
-        return times_of(table.column(self.time)) if present else np.full(table.num_rows, np.nan)
+        if not present:
+            return np.full(table.num_rows, np.nan)
+        return times_of(table.column(self.time), self.time_format)
 
     def _with_time(
         self, table: pyarrow.Table, times: np.ndarray, kept: np.ndarray, rejects: dict[int, Reject]

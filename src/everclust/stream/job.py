@@ -90,6 +90,8 @@ class Run:
         Called with the run and each block, after the block was learnt.
     should_stop : callable
         Called after every block, and several times a second while nothing arrives.
+    on_answer : callable
+        Called when the source has answered, with rows or without, before they are learnt.
     keyed : KeyedModels, optional
         One model for each key; `model` then has the parameters and the columns of all of them.
     alerts : BlockWatcher, optional
@@ -118,6 +120,7 @@ class Run:
     idle: float | None = None
     on_block: Callable[[Run, Block], None] | None = None
     should_stop: Callable[[], bool] = lambda: False
+    on_answer: Callable[[], None] = lambda: None
     keyed: KeyedModels | None = None
     alerts: BlockWatcher | None = None
     tell: Tell | None = None

@@ -15,7 +15,7 @@ from .write_file import write_file, writing
 
 def save_and_acknowledge(job: Run) -> None:
     """Write a checkpoint, then acknowledge to the source everything that it holds."""
-    if job.n_seen:
+    if job.n_seen or not job.learns:
         with job.timing.spent("writing"):
             _write(job)
         job.timing.saved_at = time.time()
@@ -40,7 +40,7 @@ def _tell(job: Run) -> None:
 
 def _write(job: Run) -> None:
     model_path = job.model_path if job.learns else None
-    if job.keyed is not None:
+    if job.keyed is not None and job.learns:
         job.keyed.save(_record(job))
         return
     if job.checkpoints is not None:
@@ -124,6 +124,7 @@ def _settings(job: Run) -> dict[str, Any]:
         "label": columns.label,
         "id": columns.id,
         "time": columns.time,
+        "time_format": columns.time_format,
         "key": columns.key,
         "missing": job.bad_rows.missing,
         **job.dialect._asdict(),

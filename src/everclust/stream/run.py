@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from ..model.parallel import round_length
 from ..model.times import SampleTimes
+from .batch import StreamError, UnreachableError
 from .blocks import Block, blocks, one_ahead
 from .job import Run, Summary, close, sinks_of
 from .resume import save_and_acknowledge
@@ -33,12 +35,6 @@ def run(job: Run) -> Summary:
     started = time.monotonic()
     resumed_at = job.rows
     try:
-        for path in _written_files(job):
-            remove_leftovers(path)
-        for name, sink in sinks_of(job).items():
-            sink.rewind(job.marks.get(name))
-        if job.alerts is not None:
-            job.alerts.begin(job)
         ended = _process_stream(job)
         _finish(job)
     finally:
@@ -53,10 +49,21 @@ def _written_files(job: Run) -> list[Path]:
     return found if job.answers is None or job.answers.name == "-" else [*found, Path(job.answers.name)]
 
 
+def _begin(job: Run) -> None:
+    """Remove what killed runs have left, and set the sinks back to the checkpoint or to their start."""
+    for path in _written_files(job):
+        remove_leftovers(path)
+    for name, sink in sinks_of(job).items():
+        sink.rewind(job.marks.get(name))
+    if job.alerts is not None:
+        job.alerts.begin(job)
+
+
 def _process_stream(job: Run) -> str:
     """Process blocks until the end; returns why it ended."""
     clock = _Clock(job)
-    for block in job.timing.reading(_blocks(job)):
+    for block in _kept_on_error(job, _begun(job, job.timing.reading(_blocks(job)))):
+        job.on_answer()
         if block is not None:
             _process_block(job, block)
         ended = clock.ended(block)
@@ -68,6 +75,27 @@ def _process_stream(job: Run) -> str:
             save_and_acknowledge(job)
             clock.reset()
     return "end"
+
+
+def _begun(job: Run, blocks: Iterator[Block | None]) -> Iterator[Block | None]:
+    """The same blocks; the first one, or none, must be there before a file of an earlier run is emptied."""
+    first = list(islice(blocks, 1))
+    _begin(job)
+    return chain(first, blocks)
+
+
+def _kept_on_error(job: Run, blocks: Iterator[Block | None]) -> Iterator[Block | None]:
+    """The same blocks; if the source fails in between, as a damaged file does, what came before is kept.
+
+    A message system that does not answer was waited for already, and delivers what is not acknowledged again.
+    """
+    n_before = job.rows
+    try:
+        yield from blocks
+    except StreamError as error:
+        if job.rows > n_before and not isinstance(error, UnreachableError):
+            _finish(job)
+        raise
 
 
 def _blocks(job: Run) -> Iterator[Block | None]:
@@ -92,6 +120,8 @@ def _process_block(job: Run, block: Block) -> None:
 
 def _process_rows(job: Run, block: Block) -> None:
     before, events = job.n_seen, None
+    if job.keyed is not None and not job.learns:
+        job.keyed.note_unknown(block, job.columns.warn)
     novel = _novelty(job, block) if job.answers is not None and job.novel and len(block.X) else None
     if job.learns and len(block.X):
         _name_features(job)
@@ -167,7 +197,8 @@ def _answers(job: Run, block: Block, novel: list[bool] | None) -> Iterator[tuple
     else:
         columns = [names, job.model._predict_rows(block.X).tolist()]
     if job.similarity:
-        columns.append(job.model._score_rows(block.X).tolist())
+        keyed = job.keyed
+        columns.append(job.model._score_rows(block.X).tolist() if keyed is None else keyed.similarity(block))
     if novel is not None:
         columns.append(novel)
     return zip(*columns, strict=True)

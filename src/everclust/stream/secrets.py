@@ -30,6 +30,11 @@ def expanded(url: str) -> str:
     return "".join([scheme, is_url, *parts, _replaced(options, is_quoted=True)])
 
 
+def with_secrets(text: str) -> str:
+    """A text in which every `${NAME}` is replaced."""
+    return _replaced(text, is_quoted=False)
+
+
 def _replaced(text: str, *, is_quoted: bool) -> str:
     def secret(match: re.Match[str]) -> str:
         value = _read(match[1])

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from ...model.events import Event
@@ -55,11 +56,12 @@ def open_event_sink(
     queue: Callable[[str], Path] = temporary_queue,
     warn: Callable[[str], None] = _ignore,
     rotation: Rotation | None = None,
+    heads: Mapping[str, str] = MappingProxyType({}),
 ) -> EventSink:
     """A file of JSON Lines, `-` for standard output, `redis://host:port/stream` or `https://…`.
 
     A Redis stream or a webhook gets them from a queue, in the file that `queue` names, and outages are
-    warned of.
+    warned of. A webhook gets the headers `heads`.
     """
     mark, url = mark_of(url), expanded(url)  # a new password does not change the queue
     if url.startswith(("redis://", "rediss://")):
@@ -68,7 +70,7 @@ def open_event_sink(
         stream = RedisEvents(url)
         return QueuedEvents(stream, stream.shown, queue(mark), warn)
     if url.startswith(("http://", "https://")):
-        hook = Webhook(url)  # two webhooks may have the same host
+        hook = Webhook(url, heads)  # two webhooks may have the same host
         return QueuedEvents(hook, f"{hook.shown} {mark}", queue(mark), warn)
     return JsonLinesFile(url, None if url == "-" else rotation)
 

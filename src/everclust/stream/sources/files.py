@@ -138,7 +138,8 @@ class Files:
         except StreamError:
             raise
         except (ValueError, EOFError, OSError, BadZipFile) as error:  # pyarrow's and NumPy's are ValueErrors
-            raise StreamError(f"{path} cannot be read: {' '.join(str(error).split()).rstrip('.')}.") from None
+            reason = " ".join(str(error).split()).rstrip(".")
+            raise StreamError(f"{path} cannot be read: {reason}; {_hint(error)}.") from None
 
     def _text_reader(
         self, path: str, suffix: str, follow: bool, names: list[str] | None = None
@@ -207,6 +208,12 @@ class Files:
     def close(self) -> None:
         """Stop the reading thread."""
         self._stopped.set()
+
+
+def _hint(error: Exception) -> str:
+    if isinstance(error, UnicodeDecodeError):
+        return "if it is text in another encoding than UTF-8, name that with --encoding, such as utf-16"
+    return "repair the file, or leave it out"
 
 
 def _matching_files(pattern: str) -> list[str]:

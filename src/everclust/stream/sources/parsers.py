@@ -44,6 +44,8 @@ class CsvParser:
     def read_header(self, line: bytes) -> None:
         """Read the names of the columns."""
         if self.has_header:
+            if b"\r" in line.rstrip(b"\r\n"):
+                self._refuse_carriage_returns(line)
             header = self.csv.read_csv(import_pyarrow().py_buffer(line), parse_options=self.parsing)
             self.names = [name.removeprefix("\ufeff") for name in header.column_names]
             if not self.is_explicit and not self.columns.mentions(self.names):
@@ -54,6 +56,15 @@ class CsvParser:
         header = self.csv.read_csv(import_pyarrow().py_buffer(line), parse_options=self.parsing)
         wanted = {*self.columns.carried, *(self.columns.features or self.columns.expected or names)}
         return wanted <= {name.removeprefix("\ufeff") for name in header.column_names}
+
+    def _refuse_carriage_returns(self, line: bytes) -> None:
+        """A carriage return outside of quotes ends a line only together with a newline."""
+        unquoted = b"".join(line.rstrip(b"\r\n").split(b'"')[::2])
+        if b"\r" in unquoted:
+            raise StreamError(
+                f"The first line of {self.file} has carriage returns (\\r) in it, but lines end with \\n or "
+                "\\r\\n; convert the file, for example with tr '\\r' '\\n'."
+            )
 
     def _refuse_numbers(self) -> None:
         """A first line of numbers is probably data, which would be lost as a header."""
