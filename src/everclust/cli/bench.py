@@ -114,8 +114,8 @@ def export(
 ) -> None:
     """Write cells and runs as CSV and JSON, tables as LaTeX, and the label vectors of all runs."""
     with _exit_on_error(Screen(False)):
-        from ..benchmark.report.export import FORMATS
-        from ..benchmark.report.export import export as export_store
+        from ..benchmark.report.export.export import FORMATS
+        from ..benchmark.report.export.export import export as export_store
 
         paths = export_store(store, folder, split_names(*formats) or FORMATS)
         typer.echo(f"Written: {', '.join(map(str, paths))}")

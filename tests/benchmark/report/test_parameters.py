@@ -5,8 +5,8 @@ import re
 import pytest
 
 from everclust.benchmark.report.document import Grid
-from everclust.benchmark.report.html import page
-from everclust.benchmark.report.markdown import markdown
+from everclust.benchmark.report.formats.html import page
+from everclust.benchmark.report.formats.markdown import markdown
 from everclust.benchmark.report.outcomes import gather
 from everclust.benchmark.report.parameters import parameter_note
 from everclust.benchmark.report.report import report_on
