@@ -57,6 +57,14 @@ def test_the_kinds_in_words():
     )
 
 
+def test_what_was_never_begun_has_no_kind():
+    rows = [each.row() for each in RESULTS]
+    asked = [row | {"dataset": "yeast", "asked_at": "2026"} for row in rows if row["algorithm"] == "gng"]
+    assert parameter_note(gather(rows, asked), "nonstationary", ["gng"]) == (
+        "Parameters: printed (GNG on Iris, Seeds); not run (GNG on Yeast)."
+    )
+
+
 def test_the_values_are_listed(report):
     text = markdown(report)
     assert "| GNG | Seeds | printed | `eps\\_b` 0.1235, `lambda\\_` 3 |" in text

@@ -3,6 +3,8 @@
 import csv
 import json
 import re
+import shutil
+import subprocess
 
 import numpy as np
 import pytest
@@ -10,8 +12,11 @@ import pytest
 from everclust.benchmark.report.export.export import FORMATS, cell_records, export, run_records
 from everclust.benchmark.report.export.latex import escape, latex_table, latex_tables
 from everclust.benchmark.report.outcomes import ARI, CLUSTERS, gather
+from everclust.benchmark.report.paper.published import published_cell
 from everclust.benchmark.run.details import Details
 from everclust.benchmark.run.jobs import Job, Result, as_json
+from everclust.benchmark.run.registry import ALGORITHMS as REGISTRY
+from everclust.benchmark.run.registry import Algorithm
 from everclust.benchmark.run.store import Store, StoreError
 
 ALGORITHMS = ("everclust", "idat", "gng")
@@ -144,6 +149,7 @@ def test_latex_parses_back_and_the_best_are_bold(folder):
     text = (folder / "tables.tex").read_text()
     assert text.count("\\begin{") == text.count("\\end{")
     assert text.count("{") == text.count("}")
+    assert "published" not in str(tables(text)["stationary-ari"])  # the paper's table is not available
     heads, *rows = tables(text)["stationary-ari"]
     assert heads == ["Data set", "EverClust", "IDAT", "GNG"]
     assert [row[0] for row in rows] == ["Iris", "Mice Protein", r"wut/x\_2", "Mean rank"]
@@ -160,6 +166,73 @@ def test_latex_parses_back_and_the_best_are_bold(folder):
             assert ("\\mathbf" in cell) == best
     # ranks: iris 3 2 1, mice protein 1 2 3, x_2 1 2 3
     assert rows[-1][1:] == ["$1.67$", "$2.00$", "$2.33$"]
+
+
+def test_published_numbers_stand_below_ours(folder):
+    found = tables((folder / "tables.tex").read_text())
+    rows = found["nonstationary-ari"]
+    assert [row[0] for row in rows[1:]] == [
+        *("Iris", r"\quad published", "Mice Protein", r"\quad published", r"wut/x\_2"),
+        "Mean rank",  # without a published one, because the paper does not have the last data set
+    ]
+    for title, k in (("IDAT", 2), ("GNG", 3)):
+        assert rows[0][k] == title
+        for dataset, row in (("iris", rows[2]), ("mice_protein", rows[4])):
+            mean, deviation = published_cell("nonstationary_ari_ami", dataset, title, "ARI")
+            assert row[k] == f"${mean:.3f} \\pm {deviation:.3f}$"
+    assert rows[2][1] == rows[4][1] == ""  # the paper does not have EverClust
+    nodes = published_cell("stationary_nodes_clusters", "iris", "IDAT", "clusters")
+    assert found["stationary-clusters"][2][2] == f"${nodes[0]:.1f} \\pm {nodes[1]:.1f}$"
+
+
+def test_published_ranks_are_among_the_same_algorithms_on_the_same_data_sets():
+    places = [(a, d) for a in ("idat", "gng") for d in ("iris", "seeds", "yeast")]
+    rows = [Result(Job(a, d, "nonstationary", 1), "ok", ari=0.5).row() for a, d in places]
+    (table,) = tables(latex_table(gather(rows), "nonstationary", ARI)).values()
+    better = [
+        published_cell("nonstationary_ari_ami", d, "IDAT", "ARI")
+        > published_cell("nonstationary_ari_ami", d, "GNG", "ARI")
+        for d in ("iris", "seeds", "yeast")
+    ]
+    idat = 2 - np.mean(better)
+    assert table[-2][1:] == ["$1.50$", "$1.50$"]
+    assert table[-1][1:] == [f"${idat:.2f}$", f"${3 - idat:.2f}$"]
+
+
+def test_what_could_not_run_and_references_are_not_ranked():
+    rows = [
+        Result(Job(a, "iris", "stationary", 1), status, ari=ari).row()
+        for a, status, ari in (("idat", "ok", 0.5), ("gng", "ok", 0.6), ("k-means", "ok", 0.9))
+    ]
+    rows.append(Result(Job("tabledc", "iris", "stationary", 1), "uninstalled", "no torch").row())
+    (table,) = tables(latex_table(gather(rows), "stationary", ARI)).values()
+    assert table[0][1:] == ["IDAT", "GNG", "k-means, raw features", "TableDC"]
+    assert table[-1] == ["Mean rank", "$2.00$", "$1.00$", "", ""]
+
+
+def test_titles_of_ones_own_algorithms_and_runs_that_are_missing(tmp_path, monkeypatch):
+    monkeypatch.setitem(REGISTRY, "mine", Algorithm("mine", "My Own", make=lambda params, seed: None))
+    jobs = [Job("mine", "iris", "stationary", seed) for seed in (1, 2)]
+    with Store(tmp_path / "s.sqlite") as store:
+        store.ask(jobs)
+        store.add(Result(jobs[0], "ok", ari=0.5))
+    monkeypatch.delitem(REGISTRY, "mine")  # another process, which has not imported the file
+    export(tmp_path / "s.sqlite", tmp_path, ["latex", "json"])
+    assert "Data set & My Own" in (tmp_path / "tables.tex").read_text()
+    (cell,) = json.loads((tmp_path / "cells.json").read_text())
+    assert (cell["runs"], cell["other_runs"]) == (1, 1)
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex, booktabs and graphicx")
+def test_latex_compiles_and_fits_the_page(folder, tmp_path):
+    rows = [Result(Job(f"own_{k}", "a&b", "stationary", 1), "ok", ari=0.1, nodes=5).row() for k in range(14)]
+    text = (folder / "tables.tex").read_text() + latex_tables(gather(rows))
+    packages = r"\documentclass{article}\usepackage{booktabs}\usepackage{graphicx}\begin{document}"
+    (tmp_path / "page.tex").write_text(packages + text + r"\end{document}")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "page.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace")
+    assert done.returncode == 0, done.stdout
+    assert "Overfull" not in done.stdout
 
 
 def test_latex_has_every_measure_that_a_run_has(folder):
@@ -192,7 +265,7 @@ def test_a_single_algorithm_is_neither_bold_nor_ranked():
 def test_wide_tables_are_scaled_and_names_escaped():
     rows = [Result(Job(f"own_{k}", "a&b", "stationary", 1), "ok", ari=0.1).row() for k in range(9)]
     text = latex_tables(gather(rows))
-    assert "\\resizebox{\\textwidth}{!}{%\n\\begin{tabular}" in text
+    assert "\\textwidth\\else\\width\\fi}{!}{%\n\\begin{tabular}" in text
     assert text.count("{") == text.count("}")
     assert r"a\&b" in text
     assert r"own\_3" in text

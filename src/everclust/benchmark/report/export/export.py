@@ -17,6 +17,7 @@ from ....atomic import write_atomically
 from ...run.details import KEY
 from ...run.partitions import ALL, FURTHER
 from ...run.store import TYPES, Store, StoreError
+from ..names import remembering
 from ..outcomes import DONE, Measure, Outcomes, Result, cell_statistics, gather
 from ..parameters import parameter_kind
 from .latex import latex_tables
@@ -61,19 +62,19 @@ def export(store_path: str | Path, folder: str | Path, formats: Sequence[str] = 
         )
     folder = Path(folder)
     with Store(store_path, create=False) as store:
-        runs = run_records(store.results())
+        runs, asked = run_records(store.results()), store.asked()
         if not runs:
             raise StoreError(f"The store {store_path} holds no results yet; run `everclust bench run` first.")
         folder.mkdir(parents=True, exist_ok=True)
         files: dict[str, Callable[[], Iterable[bytes]]] = {}
         if "csv" in formats:
-            files["cells.csv"] = lambda: [_csv(cell_records(runs))]
+            files["cells.csv"] = lambda: [_csv(cell_records(runs, asked))]
             files["runs.csv"] = lambda: [_csv(runs)]
         if "json" in formats:
-            files["cells.json"] = lambda: [_json(cell_records(runs))]
+            files["cells.json"] = lambda: [_json(cell_records(runs, asked))]
             files["runs.json"] = lambda: [_json(runs)]
         if "latex" in formats:
-            files["tables.tex"] = lambda: [latex_tables(gather(runs)).encode()]
+            files["tables.tex"] = lambda: [_latex(runs, asked)]
         if "labels" in formats:
             files["labels.npz"] = lambda: _npz(_named_labels(store, runs))
         for name, parts in files.items():
@@ -102,20 +103,22 @@ def run_records(rows: Iterable[Result]) -> list[dict[str, Any]]:
     return records
 
 
-def cell_records(runs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def cell_records(runs: Sequence[Result], asked: Sequence[Result] = ()) -> list[dict[str, Any]]:
     """Cells as records: mean and standard deviation of every measure over the runs of one place.
 
     Parameters
     ----------
     runs : sequence of dict
         From `run_records`. Of several sets of parameters the latest counts, as in the report.
+    asked : sequence of dict, default=()
+        From `Store.asked`: runs that were asked for and not made are counted in "other_runs".
 
     Returns
     -------
     records : list of dict
         The standard deviation has n − 1 in its denominator; None for a single run.
     """
-    outcomes = gather(runs)
+    outcomes = gather(runs, asked)
     return [_cell(outcomes, place) for place in outcomes]
 
 
@@ -132,6 +135,11 @@ def _cell(outcomes: Outcomes, place: tuple[str, str, str]) -> dict[str, Any]:
         record[f"{name}_mean"] = found.mean if found else None
         record[f"{name}_std"] = found.deviation if found and not math.isnan(found.deviation) else None
     return record
+
+
+def _latex(runs: Sequence[Result], asked: Sequence[Result]) -> bytes:
+    with remembering(asked):
+        return latex_tables(gather(runs, asked)).encode()
 
 
 def _csv(records: Sequence[dict[str, Any]]) -> bytes:

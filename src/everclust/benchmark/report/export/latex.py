@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import numpy as np
-
+from ....text import counted
 from ...run.settings import FURTHER_SETTINGS, SETTINGS
-from ..names import algorithm_title, dataset_title, is_variant
+from ..names import algorithm_title, dataset_title, is_reference, is_variant
 from ..outcomes import (
     AI_AMI,
     AI_ARI,
@@ -21,18 +20,23 @@ from ..outcomes import (
     CellStatistics,
     Measure,
     Outcomes,
+    Place,
     algorithms_of,
     cell_statistics,
     datasets_of,
     missing_mark,
 )
+from ..paper.agreement import printed
 from ..parameters import parameter_note
 from ..sections.further_measures import BEST, FURTHER_MEASURES
-from ..statistics.ranks import ranks
+from ..tables.ranks import Scores, mean_ranks, our_scores, printed_scores, same_algorithms
 
 SCORES = (ARI, AMI, *FURTHER_MEASURES, *BEST, AI_ARI, BWT_ARI, AI_AMI, BWT_AMI)
 COUNTS = (NODES, CLUSTERS)  # neither high nor low is best
-WIDE = 7  # algorithms, above which a table is scaled to the width of the page
+PUBLISHED = "\\quad published"
+PUBLISHED_BELOW = " Below each, the published numbers, where the paper has them."
+# A table that is wider than the page is scaled to its width.
+SHRINK = "\\resizebox{\\ifdim\\width>\\textwidth\\textwidth\\else\\width\\fi}{!}{%"
 HEADER = "% Needs \\usepackage{booktabs} and \\usepackage{graphicx}.\n"
 _ESCAPED = {
     **{character: f"\\{character}" for character in "&%$#_{}"},
@@ -42,7 +46,7 @@ _ESCAPED = {
 
 
 def latex_tables(outcomes: Outcomes) -> str:
-    """All tables of means ± standard deviations over runs, the best of each data set in bold.
+    """All tables of means ± standard deviations, the best of each data set in bold, and the published below.
 
     Parameters
     ----------
@@ -76,29 +80,47 @@ def latex_table(outcomes: Outcomes, setting: str, measure: Measure) -> str:
         Empty if no run has the measure.
     """
     algorithms = [name for name in algorithms_of(outcomes, setting) if not is_variant(name)]
-    datasets = datasets_of(outcomes, setting)
-    cells = [
-        [cell_statistics(outcomes, (name, dataset, setting), measure) for name in algorithms]
-        for dataset in datasets
-    ]
-    if not any(any(row) for row in cells):
+    rows = [[(name, dataset, setting) for name in algorithms] for dataset in datasets_of(outcomes, setting)]
+    if not any(cell_statistics(outcomes, place, measure) for places in rows for place in places):
         return ""
-    lines = []
-    for dataset, row in zip(datasets, cells, strict=True):
-        marks = [missing_mark(outcomes, (name, dataset, setting)) for name in algorithms]
-        lines.append(_line([escape(dataset_title(dataset)), *_entries(row, marks, measure)]))
-    if measure in SCORES and len(algorithms) > 1:
-        lines += ["\\midrule", _rank_line(cells)]
+    lines = [line for places in rows for line in _data_set_lines(outcomes, places, measure)]
+    scores = our_scores(outcomes, setting, _ranked(algorithms), measure)
+    is_ranked = measure in SCORES and len(scores.names) > 1 and bool(scores.datasets)
+    if is_ranked:
+        lines += ["\\midrule", *_rank_lines(scores, algorithms, measure)]
     heads = _line(["Data set", *(escape(algorithm_title(name)) for name in algorithms)])
     rules = ["\\toprule", heads, "\\midrule", *lines, "\\bottomrule"]
     body = ["\\begin{tabular}{l" + "c" * len(algorithms) + "}", *rules, "\\end{tabular}"]
-    if len(algorithms) > WIDE:
-        body = ["\\resizebox{\\textwidth}{!}{%", *body[:-1], body[-1] + "}"]
     caption = f"{escape(measure.title)}, {setting} setting: mean $\\pm$ standard deviation over the runs."
+    caption += PUBLISHED_BELOW * any(line.startswith(PUBLISHED) for line in lines)
+    caption += f" Mean ranks over {counted(len(scores.datasets), 'data set')}." * is_ranked
     caption += f" {escape(parameter_note(outcomes, setting, algorithms))}"
     label = f"tab:{setting}-{measure.key.replace('_', '-')}"
-    top = ["\\begin{table*}", "\\centering", f"\\caption{{{caption}}}", f"\\label{{{label}}}"]
-    return "\n".join([*top, *body, "\\end{table*}", ""])
+    top = ["\\begin{table*}", "\\centering", f"\\caption{{{caption}}}", f"\\label{{{label}}}", "\\medskip"]
+    return "\n".join([*top, SHRINK, *body[:-1], body[-1] + "}", "\\end{table*}", ""])
+
+
+def _ranked(algorithms: Sequence[str]) -> list[str]:
+    """Without the references, some of which are told the number of classes."""
+    return [name for name in algorithms if not is_reference(name)]
+
+
+def _data_set_lines(outcomes: Outcomes, places: Sequence[Place], measure: Measure) -> list[str]:
+    """Our line, and that of the published numbers if there are any."""
+    dataset = places[0][1]
+    cells = [cell_statistics(outcomes, place, measure) for place in places]
+    marks = [missing_mark(outcomes, place) if place in outcomes else "" for place in places]
+    lines = [_line([escape(dataset_title(dataset)), *_entries(cells, marks, measure)])]
+    theirs = [printed(place, measure) for place in places]
+    if any(theirs):
+        lines.append(_line([PUBLISHED, *(_published_entry(cell, measure.decimals) for cell in theirs)]))
+    return lines
+
+
+def _published_entry(cell: tuple[float, float] | str | None, decimals: int) -> str:
+    if isinstance(cell, tuple):
+        return f"${cell[0]:.{decimals}f} \\pm {cell[1]:.{decimals}f}$"
+    return cell or ""
 
 
 def escape(text: str) -> str:
@@ -126,6 +148,14 @@ def _entry(cell: CellStatistics, decimals: int, best: float) -> str:
     return f"${text}$" if math.isnan(cell.deviation) else f"${text} \\pm {cell.deviation:.{decimals}f}$"
 
 
-def _rank_line(cells: Sequence[Sequence[CellStatistics | None]]) -> str:
-    table = ranks([[cell.mean if cell else np.nan for cell in row] for row in cells])
-    return _line(["Mean rank", *(f"${rank:.2f}$" for rank in table.mean(axis=0))])
+def _rank_lines(scores: Scores, algorithms: Sequence[str], measure: Measure) -> list[str]:
+    """Our mean ranks, and those that the paper's scores give to the same algorithms."""
+    titles = [algorithm_title(name) for name in algorithms]
+    theirs = same_algorithms(printed_scores(measure, scores.setting), scores)
+    lines = [_line(["Mean rank", *map(_rank, mean_ranks(scores, titles, scores.datasets))])]
+    published = list(map(_rank, mean_ranks(theirs, titles, scores.datasets)))
+    return [*lines, _line([PUBLISHED, *published])] if any(published) else lines
+
+
+def _rank(rank: float) -> str:
+    return "" if math.isnan(rank) else f"${rank:.2f}$"

@@ -114,7 +114,7 @@ def rank_grid(title: str, tables: Sequence[tuple[Measure, Scores]], shown: Seque
     columns: list[Column] = []
     ranked: list[list[float]] = []
     for measure, scores in tables:
-        theirs = _same_algorithms(printed_scores(measure, scores.setting), scores)
+        theirs = same_algorithms(printed_scores(measure, scores.setting), scores)
         for name in shown:
             group = f"{name} · {measure.title}"
             columns += [Column("ours", group), Column("paper", group)] if theirs.names else [Column(group)]
@@ -129,10 +129,15 @@ def rank_grid(title: str, tables: Sequence[tuple[Measure, Scores]], shown: Seque
     return Grid(title, columns, [*rows, Row("Mean rank", means, total=True)])
 
 
-def _same_algorithms(printed: Scores, ours: Scores) -> Scores:
+def same_algorithms(printed: Scores, ours: Scores) -> Scores:
     """The paper's scores of the algorithms that we ranked: a rank depends on who is compared."""
     kept = [k for k, name in enumerate(printed.names) if name in ours.names]
     return printed._replace(names=[printed.names[k] for k in kept], table=printed.table[:, kept])
+
+
+def mean_ranks(scores: Scores, names: Sequence[str], datasets: Sequence[str]) -> list[float]:
+    """Mean rank of each algorithm over data sets; NaN if the table does not have it on all of them."""
+    return [float(np.mean(_column(scores, name, datasets))) for name in names]
 
 
 def _column(scores: Scores, name: str, datasets: Sequence[str]) -> list[float]:
