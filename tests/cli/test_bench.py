@@ -169,7 +169,7 @@ def test_ctrl_c_keeps_what_is_done(monkeypatch):
 
 
 def test_progress_is_logged_without_a_terminal(monkeypatch):
-    monkeypatch.setattr("everclust.cli.bench.LOG_SECONDS", 0.0)
+    monkeypatch.setattr("everclust.cli.bench_progress.LOG_SECONDS", 0.0)
     result = CliRunner().invoke(
         app, ["bench", "run", *map(str, SMALL), "--settings", "stationary", "--seeds", "2"]
     )

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import time
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,19 +11,16 @@ import typer
 
 from ..text import counted
 from . import bench_options as options
+from .bench_list import print_algorithms, print_data_sets
+from .bench_progress import log_line, print_summary, progress_of, say_left_out
 from .console import Screen, exit_on_error, print_table, terminable
 from .option_groups import expand_groups
 from .options import split_names
 
 if TYPE_CHECKING:
     from ..benchmark.report.store_diff import Difference
-    from ..benchmark.run.jobs import Job, Result
-    from ..benchmark.run.registry import Algorithm
-    from ..benchmark.run.runner import RunSummary
 
 STORE = Path("everclust_bench.sqlite")
-SHOWN = 5  # errors
-LOG_SECONDS = 10.0  # between two lines of the log, without a terminal
 
 bench = typer.Typer(no_args_is_help=True, help="Reproduce the paper's comparison.")
 
@@ -65,7 +59,7 @@ def run(
             names.seeds,
             shuffles=names.shuffles,
         )
-        _say_left_out(screen, split_names(*names.algorithms))
+        say_left_out(screen, split_names(*names.algorithms))
         with Store(store) as results:
             jobs = tuned(
                 planned,
@@ -74,9 +68,12 @@ def run(
                 limit_seconds=tuning.search_limit,
                 n_jobs=resources.jobs,
                 take=take,
-                progress=lambda sentence: _log(screen, sentence),
+                progress=lambda sentence: log_line(screen, sentence),
             )
-            with _progress(screen, remaining(jobs, results, retry=resources.retry)) as (progress, errors):
+            with progress_of(screen, remaining(jobs, results, retry=resources.retry)) as (
+                progress,
+                errors,
+            ):
                 summary = run_jobs(
                     jobs,
                     results,
@@ -86,7 +83,7 @@ def run(
                     retry=resources.retry,
                     progress=progress,
                 )
-        _print_summary(screen, summary, errors)
+        print_summary(screen, summary, errors)
 
 
 @bench.command()
@@ -143,8 +140,8 @@ def list_(with_: With = []) -> None:  # noqa: B006
 
         for file in with_:
             import_plugin(file)
-        _print_data_sets()
-        _print_algorithms()
+        print_data_sets()
+        print_algorithms()
 
 
 @bench.command()
@@ -196,113 +193,3 @@ def _exit_on_error(screen: Screen) -> Iterator[None]:
         screen, DataSetError, StoreError, stopped="Stopped; the same command continues from here."
     ):
         yield
-
-
-@contextmanager
-def _progress(screen: Screen, todo: list[Job]) -> Iterator[tuple[Callable[[Result], None], Counter[str]]]:
-    """A progress bar, or a log: yields the function to call with each result, and a count of the errors."""
-    errors: Counter[str] = Counter()
-    with (_bar if screen.err.is_terminal else _log_lines)(screen, todo) as show:
-        n_done = 0
-
-        def progress(result: Result) -> None:
-            nonlocal n_done
-            n_done += 1
-            if result.status != "ok":
-                errors[f"{result.job.dataset}: {result.error}"] += 1
-            show(f"{n_done} of {counted(len(todo), 'job')}", result.job)
-
-        yield progress, errors
-
-
-@contextmanager
-def _bar(screen: Screen, todo: list[Job]) -> Iterator[Callable[[str, Job], None]]:
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-    from ..benchmark.run.plan import cost
-
-    columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn()
-    with Progress(*columns, console=screen.err, speed_estimate_period=600) as display:
-        task = display.add_task(f"0 of {counted(len(todo), 'job')}", total=sum(map(cost, todo)))
-        yield lambda done, job: display.update(
-            task, advance=cost(job), description=f"{done}, now {job.dataset}"
-        )
-
-
-@contextmanager
-def _log_lines(screen: Screen, todo: list[Job]) -> Iterator[Callable[[str, Job], None]]:
-    """A line after the first job, then one every LOG_SECONDS."""
-    due = 0.0
-
-    def show(done: str, job: Job) -> None:
-        nonlocal due
-        if time.monotonic() >= due:
-            due = time.monotonic() + LOG_SECONDS
-            _log(
-                screen,
-                f"{done}; the last one was {job.algorithm}, {job.dataset}, {job.setting}, seed {job.seed}",
-            )
-
-    yield show
-
-
-def _log(screen: Screen, words: str) -> None:
-    screen.err.print(f"{datetime.now():%H:%M:%S} {words}", markup=False)
-
-
-def _say_left_out(screen: Screen, names: list[str]) -> None:
-    from ..benchmark.run.plan import left_out
-
-    missing = left_out(names)
-    for needs, extra in dict.fromkeys((algorithm.needs, algorithm.extra) for algorithm in missing):
-        titles = ", ".join(algorithm.title for algorithm in missing if algorithm.needs == needs)
-        screen.error(f"Left out: {titles}; {needs} is not installed: pip install 'everclust[{extra}]'.")
-
-
-def _print_summary(screen: Screen, summary: RunSummary, errors: Counter[str]) -> None:
-    """Print how the jobs ended; exit with an error if one failed. N/A is no failure."""
-    for error, n in errors.most_common(SHOWN):
-        screen.error(f"{error} ({counted(n, 'job')})")
-    if len(errors) > SHOWN:
-        others = counted(len(errors) - SHOWN, "other reason, which is", "other reasons, which are")
-        screen.error(f"… and {others} in the store.")
-    counts = ", ".join(f"{n} {status}" for status, n in summary.statuses.items()) or "nothing to do"
-    typer.echo(f"{counts}; {summary.skipped} done before; {summary.seconds:.1f} s.")
-    if summary.statuses.get("failed"):
-        raise typer.Exit(1)
-
-
-def _print_data_sets() -> None:
-    from ..benchmark.data.catalogue import CATALOGUE
-    from ..benchmark.data.datasets import at_hand, batteries_at_hand, battery, others_at_hand
-
-    here = set(at_hand())
-    rows = []
-    for name, entry in CATALOGUE.items():
-        state = "yes" if name in here else "no" if entry.recipe is None else "can be fetched"
-        openml = [f"OpenML {entry.openml}"] if entry.openml and "OpenML" not in entry.source else []
-        source = "; ".join([entry.source, *openml, entry.licence])
-        rows.append([name, entry.shape, str(entry.n_classes), state, source])
-    rows += [[name, "", "", "yes", "your own"] for name in others_at_hand()]
-    for name in batteries_at_hand():
-        rows.append([name, "", "", "yes", f"battery of {counted(len(battery(name)), 'data set')}"])
-    print_table(["data set", "samples × features", "classes", "available", "source; licence"], rows)
-
-
-def _print_algorithms() -> None:
-    from ..benchmark.run.registry import ALGORITHMS
-
-    rows = [
-        [
-            *(algorithm.name, algorithm.title, _settings_of(algorithm)),
-            *(algorithm.told or "nothing", ", ".join(algorithm.space)),
-        ]
-        for algorithm in ALGORITHMS.values()
-    ]
-    print_table(["algorithm", "title", "settings", "is told", "to tune"], rows, unbroken=["algorithm"])
-
-
-def _settings_of(algorithm: Algorithm) -> str:
-    if algorithm.kind == "ablation":
-        return "nonstationary (ablation)"
-    return "both" if algorithm.incremental else "stationary"
