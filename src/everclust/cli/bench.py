@@ -41,7 +41,7 @@ def run(
     """Run what is not in the store yet. A run that was stopped or killed continues where it was."""
     screen = Screen(False)
     with _exit_on_error(screen), terminable():
-        from ..benchmark.run.plan import import_plugin, plan
+        from ..benchmark.run.plan import plan
         from ..benchmark.run.runner import remaining
         from ..benchmark.run.runner import run as run_jobs
         from ..benchmark.run.store import Store
@@ -49,8 +49,7 @@ def run(
 
         take = tuning.take()
         resources.check()
-        for file in with_:
-            import_plugin(file)
+        _register(with_)
         names = selection.in_full()
         planned = plan(
             split_names(*names.algorithms),
@@ -91,9 +90,11 @@ def report(
     store: StorePath = STORE,
     html: Annotated[Path, typer.Option(help="HTML file to write.")] = Path("everclust_bench.html"),
     markdown: Annotated[Path | None, typer.Option(help="Markdown file to write as well.")] = None,
+    with_: With = [],  # noqa: B006
 ) -> None:
     """Write the tables and figures, ours beside the published numbers."""
     with _exit_on_error(Screen(False)):
+        _register(with_)
         from ..benchmark.run.store import Store
 
         Store(store, create=False).close()
@@ -108,9 +109,11 @@ def export(
     store: StorePath = STORE,
     folder: Annotated[Path, typer.Option(help="Folder to write into.")] = Path("everclust_bench_export"),
     formats: Annotated[list[str], typer.Option(help="csv, json, latex, labels; all if none is given.")] = [],  # noqa: B006
+    with_: With = [],  # noqa: B006
 ) -> None:
     """Write cells and runs as CSV and JSON, tables as LaTeX, and the label vectors of all runs."""
     with _exit_on_error(Screen(False)):
+        _register(with_)
         from ..benchmark.report.export.export import FORMATS
         from ..benchmark.report.export.export import export as export_store
 
@@ -124,9 +127,11 @@ def table(
     algorithms: Annotated[
         list[str], typer.Option(help="Rows, instead of EverClust, IDAT and all references.")
     ] = [],  # noqa: B006
+    with_: With = [],  # noqa: B006
 ) -> None:
     """Print the table of the references as Markdown: who is told what, ARI, AMI and seconds."""
     with _exit_on_error(Screen(False)):
+        _register(with_)
         from ..benchmark.report.report import reference_table
 
         typer.echo(reference_table(store, split_names(*algorithms)), nl=False)
@@ -136,10 +141,7 @@ def table(
 def list_(with_: With = []) -> None:  # noqa: B006
     """List the data sets, which of them are available, and the algorithms."""
     with _exit_on_error(Screen(False)):
-        from ..benchmark.run.plan import import_plugin
-
-        for file in with_:
-            import_plugin(file)
+        _register(with_)
         print_data_sets()
         print_algorithms()
 
@@ -148,9 +150,11 @@ def list_(with_: With = []) -> None:  # noqa: B006
 def fetch(
     names: Annotated[list[str], typer.Argument(help="Data sets, or all.")],
     progress: Annotated[bool, typer.Option(help="Show a progress bar.")] = True,
+    with_: With = [],  # noqa: B006
 ) -> None:
     """Download data sets into the data folder."""
     with _exit_on_error(Screen(False)):
+        _register(with_)
         from ..benchmark.data.fetch import fetch as fetch_data_set
         from ..benchmark.run.plan import fetchable
 
@@ -181,6 +185,15 @@ def compare(
 def _difference_row(mean: Difference) -> list[str]:
     values = [f"{mean.first:.4g}", f"{mean.second:.4g}", f"{mean.difference:+.4g}"]
     return [mean.algorithm, mean.dataset, mean.setting, mean.measure, *values]
+
+
+def _register(files: list[Path]) -> None:
+    """Import the files of `--with`, which register algorithms and data sets."""
+    if files:
+        from ..benchmark.run.plan import import_plugin
+
+        for file in files:
+            import_plugin(file)
 
 
 @contextmanager
