@@ -9,6 +9,7 @@ from everclust.benchmark.report.names import algorithm_title
 from everclust.benchmark.report.outcomes import ARI, gather
 from everclust.benchmark.report.report import report_on
 from everclust.benchmark.report.tables.ranks import our_scores, printed_scores, rank_grid
+from everclust.benchmark.run.jobs import Job, Result
 
 NAMES = ("gng", "cae", "idat")
 
@@ -89,3 +90,15 @@ def test_a_data_set_on_which_one_failed_otherwise_is_left_out():
         result("caea", "seeds", 0.9),
     ]
     assert our_scores(gather(results), "stationary", [*NAMES, "caea"], ARI).datasets == ["seeds"]
+
+
+def test_data_sets_of_ones_own_are_not_ranked_among_the_paper_s():
+    """pytest makes errors of warnings, such as that of a mean of nothing."""
+    rows = [
+        Result(Job("idat", f"wut/x{k}", setting, 1), "ok", ari=0.5, ami=0.5, nodes=4, clusters=2).row()
+        for k in (1, 2)
+        for setting in ("stationary", "nonstationary")
+    ]
+    text = markdown(report_on(rows))
+    assert "Our IDAT among the paper's baselines" not in text
+    assert "wut/x1" in text

@@ -52,8 +52,9 @@ def ranking(outcomes: Outcomes) -> Section:
     ):
         mixed = [(measure, our_idat_among_printed(outcomes, measure)) for measure in (ARI, AMI)]
         pictures += [verdict_picture(scores) for _, scores in mixed if can_compare(scores)]
-        grid = rank_grid("Our IDAT among the paper's baselines", mixed, [algorithm_title(IDAT)])
-        grids.append(grid._replace(note=parameter_note(outcomes, NONSTATIONARY, [IDAT])))
+        if mixed[0][1].datasets:  # not if all data sets are the user's own
+            grid = rank_grid("Our IDAT among the paper's baselines", mixed, [algorithm_title(IDAT)])
+            grids.append(grid._replace(note=parameter_note(outcomes, NONSTATIONARY, [IDAT])))
     for setting in settings_of(outcomes):
         pictures += _our_pictures(outcomes, setting)
         grids += _our_ranks(outcomes, setting)
