@@ -64,6 +64,15 @@ def lasting(store):
 # One job
 
 
+def test_a_sentence_about_memory_ends_once():
+    def full(params, seed):
+        raise MemoryError("The distances would take 27 GB; cluster fewer samples.")
+
+    result = run_job(Job("full", "flowers", "stationary", 1), Algorithm("full", "Full", make=full))
+    words = "Out of memory: The distances would take 27 GB; cluster fewer samples."
+    assert (result.status, result.error) == ("memory", words)
+
+
 def test_stationary_by_hand():
     order = stationary(IRIS.data, IRIS.target, 3)
     model = IDAT().fit(IRIS.data[order])

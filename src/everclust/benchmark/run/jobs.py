@@ -195,7 +195,8 @@ def run_job(job: Job, algorithm: Algorithm) -> Result:
     except ImportError as error:
         return Result(job, "uninstalled", str(error), started_at=started)
     except MemoryError as error:
-        return Result(job, "memory", f"Out of memory: {error or 'an allocation failed'}.", started_at=started)
+        words = str(error).rstrip(".") or "an allocation failed"
+        return Result(job, "memory", f"Out of memory: {words}.", started_at=started)
     except Exception as error:
         return Result(job, "failed", f"{type(error).__name__}: {error}", started_at=started)
 
