@@ -12,7 +12,7 @@ import numpy as np
 
 from benchmarks.speed.data import class_incremental, data_set, stationary
 from everclust import IDAT
-from everclust.benchmark.report.published import published
+from everclust.benchmark.report.paper.published import published
 from everclust.benchmark.run import settings
 
 DATA_SETS = ["iris", "seeds", "yeast", "semeion", "optdigits", "statlog", "letter"]

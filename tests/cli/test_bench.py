@@ -14,7 +14,9 @@ import pytest
 from sklearn.datasets import load_iris
 
 from everclust import cli
+from everclust.benchmark.data.catalogue import CATALOGUE
 from everclust.benchmark.run.plan import plan
+from everclust.benchmark.run.registry import ALGORITHMS
 from everclust.benchmark.run.runner import run
 from everclust.benchmark.run.store import Store
 from support.paths import TESTS
@@ -169,7 +171,7 @@ def test_ctrl_c_keeps_what_is_done(monkeypatch):
 
 
 def test_progress_is_logged_without_a_terminal(monkeypatch):
-    monkeypatch.setattr("everclust.cli.bench.LOG_SECONDS", 0.0)
+    monkeypatch.setattr("everclust.cli.bench_progress.LOG_SECONDS", 0.0)
     result = CliRunner().invoke(
         app, ["bench", "run", *map(str, SMALL), "--settings", "stationary", "--seeds", "2"]
     )
@@ -262,6 +264,41 @@ def test_list():
     said = call("list")
     for words in ("iris", "150 × 4", "can be fetched", "stl10", "idat-without-growth-500", "toy-cut"):
         assert words in said
+    for words in ("  seeds: UCI 236; licence: CC BY 4.0 (UCI)\n", "  caea: lambda_, a_max\n"):
+        assert words in said
+
+
+def test_the_tables_of_list_fit_into_80_columns_and_cut_nothing_off(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    said = call("list")
+    assert "…" not in said
+    for name, entry in CATALOGUE.items():
+        assert re.search(rf"^  {name} +{entry.shape} ", said, flags=re.M), name
+    for name, algorithm in ALGORITHMS.items():
+        assert re.search(rf"^  {name} +{re.escape(algorithm.title.split()[0])}", said, flags=re.M), name
+    assert max(len(line) for line in said.split("\n") if ": " not in line) <= 80
+
+
+def test_every_command_but_compare_takes_ones_own_file():
+    assert "There is no file nowhere.py" in sentence("list", "--with", "nowhere.py")
+    for command in (["report"], ["export"], ["table"], ["fetch", "iris"]):
+        assert "There is no file nowhere.py" in sentence(*command, "--with", "nowhere.py"), command
+
+
+def test_a_data_set_of_ones_own_is_fetched(folder, monkeypatch):
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (folder / "own_petals.py").write_text(
+        "from sklearn.datasets import load_iris\n"
+        "from everclust.benchmark.data.datasets import DataSet, Recipe, register\n"
+        "def petals(files):\n"
+        "    return load_iris().data[:, 2:], load_iris().target\n"
+        "register(DataSet('petals', 'Petals', 150, 2, 3, recipe=Recipe('', (), petals)))\n"
+    )
+    try:
+        assert "petals.npz" in call("fetch", "petals", "--with", "own_petals.py", "--no-progress")
+    finally:
+        CATALOGUE.pop("petals", None)
+    assert np.load(folder / "petals.npz")["X"].shape == (150, 2)
 
 
 def test_fetch(folder):

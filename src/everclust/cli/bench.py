@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import time
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,19 +11,16 @@ import typer
 
 from ..text import counted
 from . import bench_options as options
+from .bench_list import print_algorithms, print_data_sets
+from .bench_progress import log_line, print_summary, progress_of, say_left_out
 from .console import Screen, exit_on_error, print_table, terminable
 from .option_groups import expand_groups
 from .options import split_names
 
 if TYPE_CHECKING:
     from ..benchmark.report.store_diff import Difference
-    from ..benchmark.run.jobs import Job, Result
-    from ..benchmark.run.registry import Algorithm
-    from ..benchmark.run.runner import RunSummary
 
 STORE = Path("everclust_bench.sqlite")
-SHOWN = 5  # errors
-LOG_SECONDS = 10.0  # between two lines of the log, without a terminal
 
 bench = typer.Typer(no_args_is_help=True, help="Reproduce the paper's comparison.")
 
@@ -47,7 +41,7 @@ def run(
     """Run what is not in the store yet. A run that was stopped or killed continues where it was."""
     screen = Screen(False)
     with _exit_on_error(screen), terminable():
-        from ..benchmark.run.plan import import_plugin, plan
+        from ..benchmark.run.plan import plan
         from ..benchmark.run.runner import remaining
         from ..benchmark.run.runner import run as run_jobs
         from ..benchmark.run.store import Store
@@ -55,8 +49,7 @@ def run(
 
         take = tuning.take()
         resources.check()
-        for file in with_:
-            import_plugin(file)
+        _register(with_)
         names = selection.in_full()
         planned = plan(
             split_names(*names.algorithms),
@@ -65,7 +58,7 @@ def run(
             names.seeds,
             shuffles=names.shuffles,
         )
-        _say_left_out(screen, split_names(*names.algorithms))
+        say_left_out(screen, split_names(*names.algorithms))
         with Store(store) as results:
             jobs = tuned(
                 planned,
@@ -74,9 +67,12 @@ def run(
                 limit_seconds=tuning.search_limit,
                 n_jobs=resources.jobs,
                 take=take,
-                progress=lambda sentence: _log(screen, sentence),
+                progress=lambda sentence: log_line(screen, sentence),
             )
-            with _progress(screen, remaining(jobs, results, retry=resources.retry)) as (progress, errors):
+            with progress_of(screen, remaining(jobs, results, retry=resources.retry)) as (
+                progress,
+                errors,
+            ):
                 summary = run_jobs(
                     jobs,
                     results,
@@ -86,7 +82,7 @@ def run(
                     retry=resources.retry,
                     progress=progress,
                 )
-        _print_summary(screen, summary, errors)
+        print_summary(screen, summary, errors)
 
 
 @bench.command()
@@ -94,9 +90,11 @@ def report(
     store: StorePath = STORE,
     html: Annotated[Path, typer.Option(help="HTML file to write.")] = Path("everclust_bench.html"),
     markdown: Annotated[Path | None, typer.Option(help="Markdown file to write as well.")] = None,
+    with_: With = [],  # noqa: B006
 ) -> None:
     """Write the tables and figures, ours beside the published numbers."""
     with _exit_on_error(Screen(False)):
+        _register(with_)
         from ..benchmark.run.store import Store
 
         Store(store, create=False).close()
@@ -111,11 +109,13 @@ def export(
     store: StorePath = STORE,
     folder: Annotated[Path, typer.Option(help="Folder to write into.")] = Path("everclust_bench_export"),
     formats: Annotated[list[str], typer.Option(help="csv, json, latex, labels; all if none is given.")] = [],  # noqa: B006
+    with_: With = [],  # noqa: B006
 ) -> None:
     """Write cells and runs as CSV and JSON, tables as LaTeX, and the label vectors of all runs."""
     with _exit_on_error(Screen(False)):
-        from ..benchmark.report.export import FORMATS
-        from ..benchmark.report.export import export as export_store
+        _register(with_)
+        from ..benchmark.report.export.export import FORMATS
+        from ..benchmark.report.export.export import export as export_store
 
         paths = export_store(store, folder, split_names(*formats) or FORMATS)
         typer.echo(f"Written: {', '.join(map(str, paths))}")
@@ -127,9 +127,11 @@ def table(
     algorithms: Annotated[
         list[str], typer.Option(help="Rows, instead of EverClust, IDAT and all references.")
     ] = [],  # noqa: B006
+    with_: With = [],  # noqa: B006
 ) -> None:
     """Print the table of the references as Markdown: who is told what, ARI, AMI and seconds."""
     with _exit_on_error(Screen(False)):
+        _register(with_)
         from ..benchmark.report.report import reference_table
 
         typer.echo(reference_table(store, split_names(*algorithms)), nl=False)
@@ -139,21 +141,20 @@ def table(
 def list_(with_: With = []) -> None:  # noqa: B006
     """List the data sets, which of them are available, and the algorithms."""
     with _exit_on_error(Screen(False)):
-        from ..benchmark.run.plan import import_plugin
-
-        for file in with_:
-            import_plugin(file)
-        _print_data_sets()
-        _print_algorithms()
+        _register(with_)
+        print_data_sets()
+        print_algorithms()
 
 
 @bench.command()
 def fetch(
     names: Annotated[list[str], typer.Argument(help="Data sets, or all.")],
     progress: Annotated[bool, typer.Option(help="Show a progress bar.")] = True,
+    with_: With = [],  # noqa: B006
 ) -> None:
     """Download data sets into the data folder."""
     with _exit_on_error(Screen(False)):
+        _register(with_)
         from ..benchmark.data.fetch import fetch as fetch_data_set
         from ..benchmark.run.plan import fetchable
 
@@ -186,6 +187,15 @@ def _difference_row(mean: Difference) -> list[str]:
     return [mean.algorithm, mean.dataset, mean.setting, mean.measure, *values]
 
 
+def _register(files: list[Path]) -> None:
+    """Import the files of `--with`, which register algorithms and data sets."""
+    if files:
+        from ..benchmark.run.plan import import_plugin
+
+        for file in files:
+            import_plugin(file)
+
+
 @contextmanager
 def _exit_on_error(screen: Screen) -> Iterator[None]:
     """`exit_on_error` that also handles the errors of the benchmark."""
@@ -196,113 +206,3 @@ def _exit_on_error(screen: Screen) -> Iterator[None]:
         screen, DataSetError, StoreError, stopped="Stopped; the same command continues from here."
     ):
         yield
-
-
-@contextmanager
-def _progress(screen: Screen, todo: list[Job]) -> Iterator[tuple[Callable[[Result], None], Counter[str]]]:
-    """A progress bar, or a log: yields the function to call with each result, and a count of the errors."""
-    errors: Counter[str] = Counter()
-    with (_bar if screen.err.is_terminal else _log_lines)(screen, todo) as show:
-        n_done = 0
-
-        def progress(result: Result) -> None:
-            nonlocal n_done
-            n_done += 1
-            if result.status != "ok":
-                errors[f"{result.job.dataset}: {result.error}"] += 1
-            show(f"{n_done} of {counted(len(todo), 'job')}", result.job)
-
-        yield progress, errors
-
-
-@contextmanager
-def _bar(screen: Screen, todo: list[Job]) -> Iterator[Callable[[str, Job], None]]:
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-    from ..benchmark.run.plan import cost
-
-    columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn()
-    with Progress(*columns, console=screen.err, speed_estimate_period=600) as display:
-        task = display.add_task(f"0 of {counted(len(todo), 'job')}", total=sum(map(cost, todo)))
-        yield lambda done, job: display.update(
-            task, advance=cost(job), description=f"{done}, now {job.dataset}"
-        )
-
-
-@contextmanager
-def _log_lines(screen: Screen, todo: list[Job]) -> Iterator[Callable[[str, Job], None]]:
-    """A line after the first job, then one every LOG_SECONDS."""
-    due = 0.0
-
-    def show(done: str, job: Job) -> None:
-        nonlocal due
-        if time.monotonic() >= due:
-            due = time.monotonic() + LOG_SECONDS
-            _log(
-                screen,
-                f"{done}; the last one was {job.algorithm}, {job.dataset}, {job.setting}, seed {job.seed}",
-            )
-
-    yield show
-
-
-def _log(screen: Screen, words: str) -> None:
-    screen.err.print(f"{datetime.now():%H:%M:%S} {words}", markup=False)
-
-
-def _say_left_out(screen: Screen, names: list[str]) -> None:
-    from ..benchmark.run.plan import left_out
-
-    missing = left_out(names)
-    for needs, extra in dict.fromkeys((algorithm.needs, algorithm.extra) for algorithm in missing):
-        titles = ", ".join(algorithm.title for algorithm in missing if algorithm.needs == needs)
-        screen.error(f"Left out: {titles}; {needs} is not installed: pip install 'everclust[{extra}]'.")
-
-
-def _print_summary(screen: Screen, summary: RunSummary, errors: Counter[str]) -> None:
-    """Print how the jobs ended; exit with an error if one failed. N/A is no failure."""
-    for error, n in errors.most_common(SHOWN):
-        screen.error(f"{error} ({counted(n, 'job')})")
-    if len(errors) > SHOWN:
-        others = counted(len(errors) - SHOWN, "other reason, which is", "other reasons, which are")
-        screen.error(f"… and {others} in the store.")
-    counts = ", ".join(f"{n} {status}" for status, n in summary.statuses.items()) or "nothing to do"
-    typer.echo(f"{counts}; {summary.skipped} done before; {summary.seconds:.1f} s.")
-    if summary.statuses.get("failed"):
-        raise typer.Exit(1)
-
-
-def _print_data_sets() -> None:
-    from ..benchmark.data.catalogue import CATALOGUE
-    from ..benchmark.data.datasets import at_hand, batteries_at_hand, battery, others_at_hand
-
-    here = set(at_hand())
-    rows = []
-    for name, entry in CATALOGUE.items():
-        state = "yes" if name in here else "no" if entry.recipe is None else "can be fetched"
-        openml = [f"OpenML {entry.openml}"] if entry.openml and "OpenML" not in entry.source else []
-        source = "; ".join([entry.source, *openml, entry.licence])
-        rows.append([name, entry.shape, str(entry.n_classes), state, source])
-    rows += [[name, "", "", "yes", "your own"] for name in others_at_hand()]
-    for name in batteries_at_hand():
-        rows.append([name, "", "", "yes", f"battery of {counted(len(battery(name)), 'data set')}"])
-    print_table(["data set", "samples × features", "classes", "available", "source; licence"], rows)
-
-
-def _print_algorithms() -> None:
-    from ..benchmark.run.registry import ALGORITHMS
-
-    rows = [
-        [
-            *(algorithm.name, algorithm.title, _settings_of(algorithm)),
-            *(algorithm.told or "nothing", ", ".join(algorithm.space)),
-        ]
-        for algorithm in ALGORITHMS.values()
-    ]
-    print_table(["algorithm", "title", "settings", "is told", "to tune"], rows, unbroken=["algorithm"])
-
-
-def _settings_of(algorithm: Algorithm) -> str:
-    if algorithm.kind == "ablation":
-        return "nonstationary (ablation)"
-    return "both" if algorithm.incremental else "stationary"

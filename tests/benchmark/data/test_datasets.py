@@ -18,7 +18,7 @@ from everclust.benchmark.data.datasets import (
     register,
     store,
 )
-from everclust.benchmark.report.published import published
+from everclust.benchmark.report.paper.published import published
 from support.paths import DATA_FOLDERS
 
 X = np.array([[0.5, 1.0], [2.0, -3.0], [0.25, 7.0]])

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from everclust.benchmark.report.markdown import markdown
+from everclust.benchmark.report.formats.markdown import markdown
 from everclust.benchmark.report.outcomes import NOT_RUN, gather
 from everclust.benchmark.report.report import reference_table, report_on, write_report
 from everclust.benchmark.run.jobs import Job, Result

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from everclust.benchmark.report.document import Grid
-from everclust.benchmark.report.html import page
-from everclust.benchmark.report.markdown import markdown
+from everclust.benchmark.report.formats.html import page
+from everclust.benchmark.report.formats.markdown import markdown
 from everclust.benchmark.report.outcomes import gather
 from everclust.benchmark.report.parameters import parameter_note
 from everclust.benchmark.report.report import report_on
@@ -54,6 +54,14 @@ def test_the_kinds_in_words():
     older = [row | {"parameters": None} for row in rows]
     assert parameter_note(gather(older), "nonstationary", ["gng", "idat"]) == (
         "Parameters: not recorded (GNG); none (IDAT)."
+    )
+
+
+def test_what_was_never_begun_has_no_kind():
+    rows = [each.row() for each in RESULTS]
+    asked = [row | {"dataset": "yeast", "asked_at": "2026"} for row in rows if row["algorithm"] == "gng"]
+    assert parameter_note(gather(rows, asked), "nonstationary", ["gng"]) == (
+        "Parameters: printed (GNG on Iris, Seeds); not run (GNG on Yeast)."
     )
 
 

@@ -5,8 +5,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from everclust.benchmark.report.html import page
-from everclust.benchmark.report.markdown import markdown
+from everclust.benchmark.report.formats.html import page
+from everclust.benchmark.report.formats.markdown import markdown
 from everclust.benchmark.report.names import ABLATION
 from everclust.benchmark.report.report import report_on, write_report
 from everclust.benchmark.run.jobs import Job, Result

@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from everclust import IDAT, EverClust
-from everclust.benchmark.report.published import published
+from everclust.benchmark.report.paper.published import published
 from everclust.benchmark.run.plan import algorithms_named
 from everclust.benchmark.run.registry import ALGORITHMS, Algorithm, algorithm_called, register
 from everclust.core.variants import WITHOUT_BOTH, WITHOUT_GROWTH, WITHOUT_SHRINKING, starting_at

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everclust.benchmark.data.datasets import CATALOGUE
-from everclust.benchmark.report.published import published, published_cell
+from everclust.benchmark.report.paper.published import published, published_cell
 from everclust.benchmark.run.measures import (
     ami,
     ari,

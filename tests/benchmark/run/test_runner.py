@@ -64,6 +64,15 @@ def lasting(store):
 # One job
 
 
+def test_a_sentence_about_memory_ends_once():
+    def full(params, seed):
+        raise MemoryError("The distances would take 27 GB; cluster fewer samples.")
+
+    result = run_job(Job("full", "flowers", "stationary", 1), Algorithm("full", "Full", make=full))
+    words = "Out of memory: The distances would take 27 GB; cluster fewer samples."
+    assert (result.status, result.error) == ("memory", words)
+
+
 def test_stationary_by_hand():
     order = stationary(IRIS.data, IRIS.target, 3)
     model = IDAT().fit(IRIS.data[order])
@@ -93,6 +102,31 @@ def test_nonstationary_by_hand(setting, within_seed):
     last = [ari(IRIS.target[step], model.predict(IRIS.data[step])) for step in steps]
     assert result.bwt_printed_ari == pytest.approx(np.mean(np.subtract(last, single)[:-1]))
     assert (result.step_ami[0], len(result.step_ami), result.step_ami[-1]) == (1.0, 3, result.ami)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "setting"),
+    [
+        *(("idat", setting) for setting in ("stationary", "nonstationary", "nonstationary:3")),
+        *((algorithm, "nonstationary") for algorithm in ("gng", "ddvfa", "caea")),
+        ("torque-clustering", "stationary"),
+    ],
+)
+def test_a_trial_of_a_search_has_the_same_ari_and_nothing_else(algorithm, setting):
+    whole = done(algorithm, setting=setting, seed=2)
+    job = Job(algorithm, "flowers", setting, 2, final_ari_only=True)
+    brief = run_job(job, ALGORITHMS[algorithm])
+    assert (brief.status, brief.ari) == ("ok", whole.ari)
+    assert brief.ami is brief.step_ari is brief.history is brief.details is None
+    assert job == whole.job  # the same identity
+
+
+def test_a_trial_of_a_search_labels_the_rows_once(monkeypatch):
+    labelled = []
+    predict = IDAT.predict
+    monkeypatch.setattr(IDAT, "predict", lambda self, X: labelled.append(len(X)) or predict(self, X))
+    run_job(Job("idat", "flowers", "nonstationary", 1, final_ari_only=True), ALGORITHMS["idat"])
+    assert labelled == [150]
 
 
 @pytest.mark.parametrize("setting", ["stationary", "nonstationary"])

@@ -173,3 +173,17 @@ def test_an_older_store_gets_the_new_columns_and_keeps_its_rows(path):
         assert store.asked() == []
         store.add(Result(Job("idat", "iris", "nonstationary", 2, "{}", "none"), "ok"))
         assert [row["parameters"] for row in store.results()] == [None, "none"]
+
+
+def test_a_store_that_does_not_know_what_algorithms_are_told_can_be_asked(path):
+    job = Job("idat", "iris", "stationary", 1)
+    with Store(path) as store:
+        store.ask([job])
+    with sqlite3.connect(path) as connection:
+        connection.execute("ALTER TABLE asked DROP COLUMN told")
+    connection.close()
+    with Store(path) as store:
+        assert [row["told"] for row in store.asked()] == ["?"]
+        store.ask([job])
+        (row,) = store.asked()
+    assert (row["title"], row["kind"], row["told"]) == ("IDAT", "compared", "nothing")

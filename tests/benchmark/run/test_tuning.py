@@ -66,6 +66,7 @@ def test_the_best_parameter_is_found(folder, inline):
     assert tuning.params["cut"] == pytest.approx(3, abs=0.5)
     assert tuning.score == pytest.approx(-abs(tuning.params["cut"] - 3))
     assert [job.seed for job in inline[:10]] == list(range(10))
+    assert all(job.final_ari_only for job in inline)
     assert max(params_of(folder, "trials")) > 8  # runs that fail prune their trial, and it counts as finished
     assert "PRUNED" in {trial.state.name for trial in study(folder).trials}
 

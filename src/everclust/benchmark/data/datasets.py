@@ -8,9 +8,7 @@ folder in the data folder, or anywhere else by its path; `everclust.benchmark.da
 
 from __future__ import annotations
 
-import hashlib
 import io
-import os
 import zipfile
 import zlib
 from pathlib import Path
@@ -19,10 +17,12 @@ from typing import Any
 import numpy as np
 
 from ...atomic import write_atomically
-from .batteries import names_in, read_labellings, read_samples
+from .arrays import canonical, check, checksum
+from .batteries import read_labellings, read_samples
 from .catalogue import CATALOGUE
 from .entry import Arrays, DataSet, Recipe
 from .errors import BadDataSet, DataSetError, MissingDataSet
+from .folder import batteries_at_hand, battery, data_folder, is_at_hand, is_plain, place_of
 
 __all__ = [
     "CATALOGUE",
@@ -64,20 +64,10 @@ def register(entry: DataSet) -> None:
     >>> from everclust.benchmark.data.datasets import DataSet, register
     >>> register(DataSet("weather", "Weather", 365, 3, 4))  # doctest: +SKIP
     """
-    if not _is_plain(entry.name):
+    if not is_plain(entry.name):
         raise ValueError(f"A data set cannot be called {entry.name!r}: its name must be a valid file name.")
     if CATALOGUE.setdefault(entry.name, entry) != entry:
         raise ValueError(f"There is a data set called {entry.name!r} already; choose another name.")
-
-
-def data_folder() -> Path:
-    """The folder in which data sets are stored.
-
-    Returns
-    -------
-    folder : Path
-    """
-    return Path(os.environ.get("EVERCLUST_DATA") or "~/.cache/everclust").expanduser()
 
 
 def at_hand() -> list[str]:
@@ -99,62 +89,6 @@ def others_at_hand() -> list[str]:
     names : list of str
     """
     return sorted(path.stem for path in data_folder().glob("*.npz") if path.stem not in CATALOGUE)
-
-
-def battery(name: str) -> list[str]:
-    """Names of all data sets of a battery, each as ``<battery>/<name>``.
-
-    Parameters
-    ----------
-    name : str
-        Name of a folder in the data folder, or path of another folder, which is absolute in the names.
-
-    Returns
-    -------
-    names : list of str
-        Empty if there is no such battery.
-    """
-    root = Path(os.path.abspath(data_folder()))  # links stay: a linked folder keeps its short name
-    inside, outside = (Path(os.path.abspath(path)) for path in (root / name, Path(name).expanduser()))
-    folder = inside if names_in(inside) else outside
-    prefix = folder.relative_to(root) if folder.is_relative_to(root) else folder
-    return [(prefix / each).as_posix() for each in names_in(folder)]
-
-
-def batteries_at_hand() -> list[str]:
-    """Names of the batteries in the data folder.
-
-    Returns
-    -------
-    names : list of str
-    """
-    folder = data_folder()
-    paths = sorted(folder.iterdir()) if folder.is_dir() else []
-    return [path.name for path in paths if names_in(path)]
-
-
-def is_at_hand(name: str) -> bool:
-    """True if the file of a data set exists.
-
-    Parameters
-    ----------
-    name : str
-        As for `load`.
-
-    Returns
-    -------
-    is_at_hand : bool
-    """
-    if _is_plain(name):
-        return (data_folder() / f"{name}.npz").exists()
-    folder, own = _place(name)
-    return own in names_in(folder)
-
-
-def _place(name: str) -> tuple[Path, str]:
-    """Folder and own name of a data set of a battery."""
-    path = data_folder() / name
-    return path.parent, path.name
 
 
 def load(name: str) -> Arrays:
@@ -211,18 +145,14 @@ def load_with_labellings(name: str) -> tuple[np.ndarray, list[np.ndarray]]:
     """
     if not is_at_hand(name):
         raise MissingDataSet(_missing(name))
-    if not _is_plain(name):
-        folder, own = _place(name)
+    if not is_plain(name):
+        folder, own = place_of(name)
         X = np.ascontiguousarray(read_samples(folder, own))
         return X, read_labellings(folder, own, len(X))
-    X, y = _canonical(name, *_read(data_folder() / f"{name}.npz"))
+    X, y = canonical(name, *_read(data_folder() / f"{name}.npz"))
     if name in CATALOGUE:
         check(CATALOGUE[name], X, y)
     return X, [y]
-
-
-def _is_plain(name: str) -> bool:
-    return bool(name) and Path(name).name == name
 
 
 def _missing(name: str) -> str:
@@ -259,76 +189,6 @@ def _read(path: Path) -> tuple[Any, Any]:
         raise BadDataSet(f"{path} is damaged or not an .npz file of plain arrays; replace it.") from None
 
 
-def _canonical(name: str, X: np.ndarray, y: np.ndarray) -> Arrays:
-    """Convert X to float64 and y to int64, or raise an error."""
-    if X.ndim != 2 or y.shape != X.shape[:1] or X.size == 0:
-        raise BadDataSet(
-            f"{name} must have X with samples as rows and one class in y for each, but their shapes are "
-            f"{X.shape} and {y.shape}."
-        )
-    if X.dtype.kind not in "fiub" or not _whole(y):
-        raise BadDataSet(
-            f"{name} must have numbers in X and whole numbers in y, but they hold {X.dtype} and {y.dtype}."
-        )
-    X = np.ascontiguousarray(X, dtype=np.float64)
-    n_bad = int(X.size - np.isfinite(X).sum())
-    if n_bad:
-        raise BadDataSet(
-            f"{name} holds {n_bad} cells that are NaN or infinite; fill them in or drop their rows."
-        )
-    return X, y.astype(np.int64)
-
-
-def _whole(y: np.ndarray) -> bool:
-    return y.dtype.kind in "iub" or (y.dtype.kind == "f" and bool(np.all(y == np.trunc(y))))
-
-
-def check(entry: DataSet, X: np.ndarray, y: np.ndarray) -> None:
-    """Check arrays against the catalogue.
-
-    Parameters
-    ----------
-    entry : DataSet
-    X : ndarray of shape (n_samples, n_features)
-    y : ndarray of shape (n_samples,)
-
-    Raises
-    ------
-    BadDataSet
-        If the shape, the number of classes or the checksum differs.
-    """
-    found = (*X.shape, len(np.unique(y)))
-    expected = (entry.n_samples, entry.n_features, entry.n_classes)
-    if found != expected:
-        raise BadDataSet(
-            f"{entry.name} should have {entry.shape} values and {entry.n_classes} classes, but has "
-            f"{found[0]} × {found[1]} and {found[2]}."
-        )
-    if entry.sha256 is not None and checksum(X, y) != entry.sha256:
-        raise BadDataSet(
-            f"{entry.name} differs from the canonical copy: the SHA-256 of its arrays is {checksum(X, y)} "
-            f"instead of {entry.sha256}."
-        )
-
-
-def checksum(X: np.ndarray, y: np.ndarray) -> str:
-    """SHA-256 of X as little-endian float64 in C order, followed by y as little-endian int64.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-    y : ndarray of shape (n_samples,)
-
-    Returns
-    -------
-    digest : str
-        64 hexadecimal digits.
-    """
-    digest = hashlib.sha256(np.ascontiguousarray(X, dtype="<f8").tobytes())
-    digest.update(np.ascontiguousarray(y, dtype="<i8").tobytes())
-    return digest.hexdigest()
-
-
 def store(name: str, X: np.ndarray, y: np.ndarray) -> Path:
     """Check a data set and write it to the data folder, atomically.
 
@@ -347,7 +207,7 @@ def store(name: str, X: np.ndarray, y: np.ndarray) -> Path:
     BadDataSet
         As in `load`.
     """
-    X, y = _canonical(name, np.asarray(X), np.asarray(y))
+    X, y = canonical(name, np.asarray(X), np.asarray(y))
     if name in CATALOGUE:
         check(CATALOGUE[name], X, y)
     file = io.BytesIO()

@@ -47,7 +47,7 @@ class DataSet:
     n_samples, n_features, n_classes : int
         Size of X, and number of distinct values of y.
     sha256 : str or None, default=None
-        Checksum of the canonical arrays, see `everclust.benchmark.data.datasets.checksum`. None if there is
+        Checksum of the canonical arrays, see `everclust.benchmark.data.arrays.checksum`. None if there is
         no canonical copy; then only the shape is checked.
     source : str, default=""
         Where the data come from.

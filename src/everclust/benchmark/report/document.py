@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from .agreement import Verdict
+from .paper.agreement import Verdict
 
 SYMBOLS = {Verdict.ONE: "●", Verdict.TWO: "◐", Verdict.BEYOND: "○"}
 

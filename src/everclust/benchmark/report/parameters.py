@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from .document import Column, Entry, Grid, Row, Section, explained
 from .names import algorithm_title, dataset_title
-from .outcomes import Outcomes, Place, algorithms_of, datasets_of, settings_of
+from .outcomes import NOT_RUN, Outcomes, Place, algorithms_of, datasets_of, settings_of
 
 NOT_RECORDED = "not recorded"
 WORDS = (
@@ -15,13 +15,15 @@ WORDS = (
     "algorithm follows the rules of its authors' program. Fitted: we chose them so that the numbers of nodes "
     "and clusters agree with the paper's, which is therefore no evidence of agreement. Searched: a search "
     "for the best ARI found them; it uses the classes. Given: by the person who ran the benchmark. Not "
-    "recorded: by an older version."
+    "recorded: by an older version. Not run: asked for, but not begun."
 )
 
 
 def parameter_kind(outcomes: Outcomes, place: Place) -> str:
     """Where the parameters of a place come from: "none", "printed", "fitted", "searched", "given"."""
-    runs = outcomes.get(place, [])
+    runs = [run for run in outcomes.get(place, []) if run["status"] != NOT_RUN]
+    if not runs and place in outcomes:
+        return NOT_RUN
     recorded = next((run["parameters"] for run in runs if run.get("parameters")), "")
     plain = all(run.get("params_json") in (None, "{}") for run in runs)
     return recorded or ("none" if plain else NOT_RECORDED)

@@ -9,22 +9,22 @@ from typing import Any
 
 from ...atomic import write_atomically
 from ..run.store import Store, StoreError
-from .appendix import failures, provenance
-from .comparisons import comparisons
 from .document import Document
-from .extensions import extensions
-from .further_measures import further_measures, labellings, prequential
-from .histories import histories
-from .html import page
-from .markdown import blocks_text, markdown
+from .formats.html import page
+from .formats.markdown import blocks_text, markdown
 from .names import remembering
 from .outcomes import Result, gather
 from .parameters import parameters
-from .rank_sections import ablation, ranking
-from .references import references
-from .robustness import robustness
-from .sections import continual, costs, counts, errors, scores, shuffles
-from .summary import summary
+from .sections.appendix import failures, provenance
+from .sections.comparisons import comparisons
+from .sections.extensions import extensions
+from .sections.further_measures import further_measures, labellings, prequential
+from .sections.histories import histories
+from .sections.paper_tables import continual, costs, counts, errors, scores, shuffles
+from .sections.ranks import ablation, ranking
+from .sections.references import references
+from .sections.robustness import robustness
+from .sections.summary import summary
 
 PARTS = (
     *(summary, counts, scores, shuffles, continual, errors, ranking, ablation, extensions, references),
@@ -126,7 +126,8 @@ def report_on(results: Iterable[Result], asked: Sequence[Result] = ()) -> Docume
     Returns
     -------
     report : Document
-        For `everclust.benchmark.report.html.page` or `everclust.benchmark.report.markdown.markdown`.
+        For `everclust.benchmark.report.formats.html.page` or
+        `everclust.benchmark.report.formats.markdown.markdown`.
     """
     outcomes = gather(map(_read, results), asked)
     with remembering(asked):

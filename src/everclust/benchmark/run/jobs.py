@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from typing import Any
@@ -19,7 +19,7 @@ from .prequential import run_prequential
 from .provenance import machine, now, versions
 from .registry import Algorithm
 from .settings import FURTHER_SETTINGS, class_incremental, rescaled, stationary
-from .trial import Stream, run_trial
+from .trial import Stream, run_for_ari, run_trial
 
 Key = tuple[str, str, str, int, str]
 
@@ -43,6 +43,9 @@ class Job:
         Where the parameters come from: there are none, the caller gave them, the paper prints them, we fitted
         them to the paper's numbers of nodes and clusters, or a search for the best ARI found them. Not part
         of the job's identity. By default "none" or "given".
+    final_ari_only : bool, default=False
+        Measure the ARI at the end of the stream and nothing else, as the trials of a search need it. Not part
+        of the job's identity.
     """
 
     algorithm: str
@@ -51,6 +54,7 @@ class Job:
     seed: int
     params_json: str = "{}"
     parameters: str = field(default="", compare=False)
+    final_ari_only: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
         if not self.parameters:
@@ -58,7 +62,7 @@ class Job:
 
     @property
     def key(self) -> Key:
-        """The identity of the job: all fields but the last as a tuple."""
+        """The identity of the job: the fields that are compared, as a tuple."""
         return self.algorithm, self.dataset, self.setting, self.seed, self.params_json
 
     @property
@@ -159,6 +163,7 @@ class Result:
         fields = asdict(replace(self, details=None))
         del fields["details"]
         flat = fields.pop("job") | fields
+        del flat["final_ari_only"]
         return {name: _scalar(value) for name, value in flat.items()}
 
 
@@ -182,18 +187,24 @@ def run_job(job: Job, algorithm: Algorithm) -> Result:
     started = now()
     try:
         X, labellings = _data(str(datasets.data_folder()), job.dataset)
-        learn = run_prequential if job.setting.startswith("prequential") else run_trial
         with threadpool_limits(1):  # jobs run in parallel, and their times are compared
-            measures = learn(algorithm, job.params, job.seed, _stream(job, algorithm, X, labellings))
+            measures = _learner(job)(algorithm, job.params, job.seed, _stream(job, algorithm, X, labellings))
         return Result(job, "ok", **measures, started_at=started)
     except MissingDataSet as error:
         return Result(job, "missing", str(error), started_at=started)
     except ImportError as error:
         return Result(job, "uninstalled", str(error), started_at=started)
     except MemoryError as error:
-        return Result(job, "memory", f"Out of memory: {error or 'an allocation failed'}.", started_at=started)
+        words = str(error).rstrip(".") or "an allocation failed"
+        return Result(job, "memory", f"Out of memory: {words}.", started_at=started)
     except Exception as error:
         return Result(job, "failed", f"{type(error).__name__}: {error}", started_at=started)
+
+
+def _learner(job: Job) -> Callable[[Algorithm, dict[str, Any], int, Stream], dict[str, Any]]:
+    if job.final_ari_only:
+        return run_for_ari
+    return run_prequential if job.setting.startswith("prequential") else run_trial
 
 
 def use_folder(folder: str) -> None:

@@ -56,7 +56,8 @@ _CREATE_ASKED = (
     f"PRIMARY KEY ({', '.join(ASKED)}))"
 )
 _ASK = (
-    "INSERT INTO asked VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
+    f"INSERT INTO asked ({', '.join(ASKED)}, params_json, title, kind, told, asked_at) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
     "params_json = excluded.params_json, title = excluded.title, kind = excluded.kind, told = excluded.told, "
     "asked_at = excluded.asked_at"
 )
@@ -138,6 +139,8 @@ class Store:
             raise sqlite3.DatabaseError("the table has other columns")
         for name in sorted(set(TYPES) - found):
             self._connection.execute(f"ALTER TABLE results ADD COLUMN {name} {TYPES[name]}")
+        if "told" not in {row["name"] for row in self._connection.execute("PRAGMA table_info(asked)")}:
+            self._connection.execute("ALTER TABLE asked ADD COLUMN told TEXT NOT NULL DEFAULT '?'")
 
     def ask(self, jobs: Iterable[Job], *, are_tuned: bool = True) -> None:
         """Remember that jobs were asked for, so that a report can say which of them are missing.

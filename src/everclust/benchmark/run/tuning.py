@@ -103,7 +103,8 @@ def search(
         study.sampler = _sampler(optuna, SEED + n_finished)
         trial = study.ask()
         params = _suggest(trial, algorithm_called(algorithm).space) | fixed
-        jobs = [Job(algorithm, dataset, setting, seed, as_json(params)) for seed in RUNS]
+        place = algorithm, dataset, setting
+        jobs = [Job(*place, seed, as_json(params), final_ari_only=True) for seed in RUNS]
         _evaluate(study, trial, jobs, left, n_jobs)
     return _best(study, trials, fixed)
 

@@ -1,0 +1,1 @@
+"""Write results for other programs."""

@@ -1,0 +1,1 @@
+"""Write a document as HTML or Markdown."""

@@ -1,0 +1,1 @@
+"""Tests and ranks over data sets: numbers in, numbers out."""
