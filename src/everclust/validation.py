@@ -119,7 +119,8 @@ def _validated_array(estimator: Any, X: Any, reset: bool, form: dict[str, Any]) 
 
 def _holds_no_numbers(column: Any) -> bool:
     """Whether a column of a table holds text, times or other things that are no numbers."""
-    if getattr(column.dtype, "kind", "O") in "biuf":  # numbers, some of which may be missing
+    kind = getattr(getattr(column, "dtype", None), "kind", "O")  # polars has none
+    if kind in "biuf":  # numbers, some of which may be missing
         return False
     values = np.asarray(column)
     try:
