@@ -167,7 +167,7 @@ def test_sample_weights_and_sparse_rows_are_refused_with_advice(method):
 @BOTH
 def test_a_summary_lists_the_clusters_the_largest_first(algorithm):
     model = algorithm().fit(FRAME)
-    title, heads, *lines = model.summary().splitlines()
+    title, heads, *lines, last = model.summary().splitlines()
     assert title.startswith(
         f"{algorithm.__name__}: {model.n_clusters_} clusters in 150 samples of 4 features ("
     )
@@ -175,12 +175,19 @@ def test_a_summary_lists_the_clusters_the_largest_first(algorithm):
     sizes = [int(line.split()[1]) for line in lines]
     assert sizes == sorted(model.cluster_report()["size"], reverse=True)
     assert any("petal length (cm)" in line for line in lines)
+    assert last == f"in no cluster: {150 - sum(sizes)} samples, alone or at nodes that were removed"
 
 
 def test_a_long_summary_ends_with_the_number_of_the_others(monkeypatch):
     monkeypatch.setattr("everclust.model.summary.MOST_CLUSTERS", 2)
     model = EverClust().fit(FRAME)
-    assert model.summary().splitlines()[-1] == f"and {model.n_clusters_ - 2} smaller clusters"
+    assert f"and {model.n_clusters_ - 2} smaller clusters" in model.summary().splitlines()
+
+
+def test_a_summary_in_which_every_sample_counts_ends_with_the_clusters():
+    model = EverClust().fit(np.tile([[0.0], [1.0]], (20, 1)))
+    assert "in no cluster" not in model.summary()
+    assert sum(model.cluster_report()["size"]) == 40
 
 
 def test_notebooks_show_the_clusters_of_a_fitted_model():

@@ -15,24 +15,26 @@ HEADS = ("cluster", "samples", "share", "last seen", "differs from the mean by (
 
 def summary(title: str, snapshot: Snapshot, names: Sequence[str] | None = None) -> str:
     """What a model has learnt, and a table of its clusters."""
-    table = [HEADS, *_cells(snapshot, names)]
+    clusters = _largest_first(snapshot, names)
+    table = [HEADS, *_cells(clusters, snapshot)]
     widths = [max(len(row[i]) for row in table) for i in range(len(HEADS))]
     lines = [
         "  ".join([*(cell.rjust(width) for cell, width in zip(row[:-1], widths, strict=False)), row[-1]])
         for row in table
     ]
-    return "\n".join([_headline(title, snapshot), *lines, *_rest(snapshot)])
+    return "\n".join([_headline(title, snapshot), *lines, *_rest(clusters, snapshot)])
 
 
 def summary_html(title: str, snapshot: Snapshot, names: Sequence[str] | None = None) -> str:
     """The same as HTML."""
+    clusters = _largest_first(snapshot, names)
     heads = "".join(f"<th>{escape(head)}</th>" for head in HEADS)
     rows = "".join(
         "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
-        for row in _cells(snapshot, names)
+        for row in _cells(clusters, snapshot)
     )
     table = f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
-    words = "".join(f"<p>{escape(line)}</p>" for line in _rest(snapshot))
+    words = "".join(f"<p>{escape(line)}</p>" for line in _rest(clusters, snapshot))
     return f"<div><p>{escape(_headline(title, snapshot))}</p>{table}{words}</div>"
 
 
@@ -42,8 +44,11 @@ def _headline(title: str, snapshot: Snapshot) -> str:
     return f"{title}: {clusters} in {samples} of {features} ({nodes})"
 
 
-def _cells(snapshot: Snapshot, names: Sequence[str] | None) -> list[tuple[str, ...]]:
-    clusters = sorted(describe(snapshot, names), key=lambda cluster: -cluster.size)
+def _largest_first(snapshot: Snapshot, names: Sequence[str] | None) -> list[Description]:
+    return sorted(describe(snapshot, names), key=lambda cluster: -cluster.size)
+
+
+def _cells(clusters: list[Description], snapshot: Snapshot) -> list[tuple[str, ...]]:
     return [_row(cluster, snapshot.n_samples_seen) for cluster in clusters[:MOST_CLUSTERS]]
 
 
@@ -58,6 +63,11 @@ def _row(cluster: Description, n_seen: int) -> tuple[str, ...]:
     )
 
 
-def _rest(snapshot: Snapshot) -> list[str]:
-    n_more = snapshot.n_clusters - MOST_CLUSTERS
-    return [f"and {counted(n_more, 'smaller cluster')}"] if n_more > 0 else []
+def _rest(clusters: list[Description], snapshot: Snapshot) -> list[str]:
+    """What the table leaves out: smaller clusters, and samples that no cluster counts."""
+    n_more = len(clusters) - MOST_CLUSTERS
+    n_alone = snapshot.n_samples_seen - sum(cluster.size for cluster in clusters)
+    rest = [f"and {counted(n_more, 'smaller cluster')}"] if n_more > 0 else []
+    if n_alone:
+        rest.append(f"in no cluster: {counted(n_alone, 'sample')}, alone or at nodes that were removed")
+    return rest
