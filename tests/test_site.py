@@ -107,6 +107,13 @@ def test_figures_are_drawn_by_a_script_of_their_name():
     assert shown == scripts
 
 
+def test_pictures_of_the_gallery_are_drawn_by_a_script_of_their_name():
+    shown = {name for path in PAGES for name in re.findall(r"\]\(\S*gallery/(\w+)\.png", path.read_text())}
+    scripts = {path.stem for path in (REPOSITORY / "examples" / "gallery").glob("*.py")}
+    assert shown
+    assert shown <= scripts
+
+
 INCLUDES = [(match[1], match[2]) for path in PAGES for match in INCLUDED.finditer(path.read_text())]
 EXAMPLES = {name: output for name, output in INCLUDES if name.startswith("examples/")}
 

@@ -1,6 +1,6 @@
 """# A cluster is born, falls quiet and comes back
-A stream of four measurements, of which the first is drawn. Colours are permanent ids of clusters; events are
-told while the stream runs.
+A stream of four measurements, of which the first is drawn. Colours are permanent ids of clusters; lines
+are events, reported while the stream runs.
 """
 
 # %%

@@ -1,6 +1,6 @@
 """# A map of handwritten digits
-Every picture is a node that EverClust has learnt, in the colour of its cluster; nobody told it that there are
-ten digits.
+Every picture is a node that EverClust has learnt, in the colour of its cluster; it was not told that there
+are ten digits.
 """
 
 # %%

@@ -1,7 +1,7 @@
 """# Clusters that drift
-Five clusters move for 60,000 samples; colours are ids. An id stays as long as a cluster hangs together with
-the places that it came from. When it has left them far behind, the new place is told as a split. `max_nodes`
-bounds memory.
+Five clusters move for 60,000 samples; colours are ids. A cluster keeps its id as long as it is
+connected with the places that it came from. When it has left them far behind, an event reports a split.
+`max_nodes` bounds memory.
 """
 
 # %%

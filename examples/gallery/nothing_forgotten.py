@@ -1,6 +1,6 @@
 """# Nothing is forgotten when new classes appear
-The digits come one after the other and never again. How well are all digits told apart that have come so far?
-MiniBatchKMeans is told that there will be ten.
+The digits come one after the other and never again. How well do clusters agree with the digits that
+have come so far? MiniBatchKMeans is told that there will be ten.
 """
 
 # %%

@@ -85,7 +85,7 @@ def _validated(estimator: Any, X: Any, reset: bool, as_is: bool) -> np.ndarray:
     if isinstance(X, Sequence) and len(X) and isinstance(X[0], Mapping):
         X = _rows_of_dicts(estimator, X, reset, form)
     else:
-        X = validate_data(estimator, X, reset=reset, **form)
+        X = _validated_array(estimator, X, reset, form)
     if reset and "feature_names_in_" in vars(estimator):
         _check_names(estimator.feature_names_in_)
     largest = max(abs(float(X.max())), abs(float(X.min())))
@@ -97,6 +97,37 @@ def _validated(estimator: Any, X: Any, reset: bool, as_is: bool) -> np.ndarray:
             f"{LARGEST:g}; rescale the feature it is in."
         )
     return X if as_is else as_kernel_rows(X)
+
+
+def _validated_array(estimator: Any, X: Any, reset: bool, form: dict[str, Any]) -> np.ndarray:
+    """What scikit-learn makes of an array or a table; an error about text names the columns that hold it."""
+    try:
+        array = validate_data(estimator, X, reset=reset, **form)
+        return (
+            array.astype(np.float64) if array.dtype.kind == "O" else array
+        )  # lists with None, polars tables
+    except (TypeError, ValueError):
+        refused = [str(name) for name in getattr(X, "columns", ()) if _holds_no_numbers(X[name])]
+        if not refused:
+            raise
+        names = ", ".join(map(repr, refused[:10])) + (", …" if len(refused) > 10 else "")
+        raise ValueError(
+            f"X has columns that hold no numbers, but distances need numbers: {names}; leave them out, as "
+            "X.select_dtypes('number') does in pandas, or encode them as numbers first."
+        ) from None
+
+
+def _holds_no_numbers(column: Any) -> bool:
+    """Whether a column of a table holds text, times or other things that are no numbers."""
+    kind = getattr(getattr(column, "dtype", None), "kind", "O")  # polars has none
+    if kind in "biuf":  # numbers, some of which may be missing
+        return False
+    values = np.asarray(column)
+    try:
+        values.astype(np.float64)
+    except (TypeError, ValueError):
+        return True
+    return values.dtype.kind in "mM"
 
 
 def _check_names(names: Sequence[str]) -> None:

@@ -191,7 +191,7 @@ def refused():
         yield kind, with_bad_value(IRIS, kind), MESSAGES.get(kind, "contains infinity")
         yield f"{kind} in one row", with_bad_value(IRIS[:1], kind), MESSAGES.get(kind, "contains infinity")
     yield "float32 NaN", with_bad_value(IRIS, "NaN", np.float32), "contains NaN"
-    yield "None", [[1.0, None, 1.0, 1.0]], "NoneType"
+    yield "None", [[1.0, None, 1.0, 1.0]], "contains NaN"
     yield "text", [["a", "b", "c", "d"]], "not compatible with arrays of bytes/strings"
     yield "sparse", scipy.sparse.csr_array(IRIS), "[Ss]parse"
     yield "complex", IRIS + 1j, "Complex data not supported"
@@ -200,6 +200,14 @@ def refused():
     yield "three dimensions", IRIS[None], "with dim 3"
     yield "no rows", IRIS[:0], "0 sample"
     yield "no columns", IRIS[:, :0], "0 feature"
+    mixed = pandas.DataFrame(IRIS, columns=NAMES)
+    mixed[NAMES[0]], mixed[NAMES[2]] = "red", pandas.Timestamp(2020, 1, 1)
+    yield "pandas with text and times", mixed, "numbers: 'sepal length', 'petal length'; leave them out"
+    text = polars.DataFrame(IRIS, schema=NAMES).with_columns(polars.lit("red").alias(NAMES[1]))
+    yield "polars with text", text, "numbers: 'sepal width'; leave them out"
+    missing = pandas.DataFrame(IRIS, columns=NAMES).convert_dtypes()
+    missing.loc[3, NAMES[1]] = pandas.NA
+    yield "pandas with NA", missing, "contains NaN"
     yield "pandas with NaN", pandas.DataFrame(with_bad_value(IRIS, "NaN"), columns=NAMES), "contains NaN"
 
 
@@ -226,7 +234,7 @@ def test_a_refusal_leaves_a_new_model_new(kind, method, algorithm):
 @BOTH
 def test_a_refusal_leaves_a_model_as_it_was(kind, method, algorithm):
     X, message = REFUSED[kind]
-    model = algorithm().fit(pandas.DataFrame(IRIS, columns=NAMES) if "pandas" in kind else IRIS)
+    model = algorithm().fit(pandas.DataFrame(IRIS, columns=NAMES) if kind.startswith("p") else IRIS)
     before = everything(model)
     with pytest.raises((ValueError, TypeError), match=message):
         getattr(model, method)(X)

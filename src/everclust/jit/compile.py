@@ -17,7 +17,7 @@ from .cache import use_cache
 from .linking import part_options
 
 NOTICE_SECONDS = 2.0
-NOTICE = "everclust compiles its kernels for this machine: once, for up to half a minute …\n"
+NOTICE = "everclust compiles its kernels for this machine: once, for up to a minute …\n"
 
 _STRICT: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 _KERNEL: dict[str, Any] = {"no_cfunc_wrapper": True}

@@ -169,7 +169,8 @@ class Columns:
         ]
         if not refused:
             return
-        what, them = f"Column {refused[0]!r} holds {types[refused[0]]}", "it"
+        held = "no numbers" if types[refused[0]] == empty else types[refused[0]]
+        what, them = f"Column {refused[0]!r} holds {held}", "it"
         if len(refused) > 1:
             what, them = f"Columns {listed(refused)} hold no numbers", "them"
         hint = split or (

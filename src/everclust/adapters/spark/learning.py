@@ -46,7 +46,7 @@ def fit(df: DataFrame, columns: str | Sequence[str], model: Model | None = None)
     """Learn a DataFrame: every partition is learnt by one fork of a common base, and the forks are merged.
 
     Rows stay on the executors; models and counts of pairs travel. The result depends on how the rows are
-    partitioned, and on nothing else. At most 8,000 rows are learnt by one task, as one stream.
+    partitioned, and on nothing else. One task learns a DataFrame of at most 8,000 rows, as one stream.
 
     Parameters
     ----------
