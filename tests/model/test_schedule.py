@@ -1,8 +1,6 @@
 """When ids of hand-over clusters are updated."""
 
-import pytest
-
-from everclust.model.schedule import check_interval, earliest_update, is_answer, next_check, planned_update
+from everclust.model.schedule import check_interval, earliest_update, is_answer, planned_update
 
 
 def updates(n_seen, limit):
@@ -32,8 +30,3 @@ def test_looks_at_changes_are_not_too_close():
 
 def test_looks_at_many_nodes_are_rarer():
     assert [check_interval(n) for n in (3, 499, 500, 999, 1000, 10**6)] == [128, 128, 256, 256, 512, 512]
-
-
-@pytest.mark.parametrize(("n_seen", "check"), [(0, 128), (127, 128), (128, 256)])
-def test_checks(n_seen, check):
-    assert next_check(n_seen) == check

@@ -9,9 +9,9 @@ again.
 from __future__ import annotations
 
 from ..core.communities.levels import SHORTEST_PAUSE, last_answer, pause_after
+from ..core.communities.newcomers import CHECK_INTERVAL
 
 FIRST_UPDATE = 8
-CHECK_INTERVAL = 128  # samples between two looks at the youngest nodes, at least
 MANY_NODES = 500
 ABSENCE_INTERVAL = 1024  # and between two looks at absences
 LONGEST_STEP = 2000  # samples between two looks at changes that wait, at most, where one of them asks for it
@@ -38,8 +38,3 @@ def earliest_update(n_seen: int) -> int:
 def check_interval(n_nodes: int) -> int:
     """Samples between two looks at the youngest nodes; a look at many nodes takes longer."""
     return CHECK_INTERVAL * (1 if n_nodes < MANY_NODES else 2 if n_nodes < 2 * MANY_NODES else 4)
-
-
-def next_check(n_seen: int) -> int:
-    """The next sample at which there may be a look at the youngest nodes."""
-    return n_seen - n_seen % CHECK_INTERVAL + CHECK_INTERVAL
