@@ -45,8 +45,8 @@ from .schedule import (
     ABSENCE_INTERVAL,
     FIRST_UPDATE,
     check_interval,
-    earliest_update,
     is_answer,
+    next_update,
     planned_update,
 )
 from .telling import (
@@ -106,10 +106,7 @@ class CommunityIds:
 
     def _plan(self, found: CommunityReadOut, state: State) -> None:
         n_seen = scalar(state, "n_seen")
-        self.next_update = planned_update(n_seen)
-        at = next_look(self.waiting, n_seen)
-        if at is not None:
-            self.next_update = min(self.next_update, max(at, earliest_update(n_seen)))
+        self.next_update = next_update(n_seen, next_look(self.waiting, n_seen))
         if is_answer(n_seen) and not found.n_set_apart:
             self.first_young = scalar(state, "n_born")
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from ..core.communities.levels import SHORTEST_PAUSE, last_answer, pause_after
 from ..core.communities.newcomers import CHECK_INTERVAL
+from .waiting import LOOKS, first_wait
 
 FIRST_UPDATE = 8
 MANY_NODES = 500
 ABSENCE_INTERVAL = 1024  # and between two looks at absences
-LONGEST_STEP = 2000  # samples between two looks at changes that wait, at most, where one of them asks for it
 
 
 def is_answer(n_seen: int) -> bool:
@@ -30,9 +30,17 @@ def planned_update(n_seen: int) -> int:
     return last + pause_after(last)
 
 
-def earliest_update(n_seen: int) -> int:
-    """The earliest next update for changes that wait: looks cost time."""
-    return n_seen + min(max(n_seen // 8, SHORTEST_PAUSE), LONGEST_STEP)
+def next_update(n_seen: int, look: int | None) -> int:
+    """The next update: that which is planned, or an earlier look at changes that wait.
+
+    Looks cost time. So there are no more of them than one change asks for that was found now, and one shortly
+    before a planned update waits for that.
+    """
+    planned = planned_update(n_seen)
+    pause = max(first_wait(n_seen) // LOOKS, SHORTEST_PAUSE)
+    if look is None or max(look, n_seen + pause) + pause // 2 > planned:
+        return planned
+    return max(look, n_seen + pause)
 
 
 def check_interval(n_nodes: int) -> int:
