@@ -115,7 +115,7 @@ def test_the_first_fit_compiles_and_the_second_process_does_not(site, cold, expe
 
 
 HANDOVER_SCRIPT = SCRIPT.replace("IDAT", "EverClust").replace(
-    "core.learn import learn_rows", "core.communities.valleys import cluster_linked as learn_rows"
+    "core.learn import learn_rows", "core.communities.valleys import find_clusters as learn_rows"
 )
 
 

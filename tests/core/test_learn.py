@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
 
+from everclust.core.layout import NEVER
 from everclust.core.learn import learn
 from everclust.core.serialise import export
-from everclust.core.state import new_state, scalars_of
+from everclust.core.state import new_state, scalar, scalars_of
 from everclust.core.variants import WITHOUT_BOTH, starting_at
 
 
@@ -59,3 +60,25 @@ def test_variant_without_both_never_recalibrates():
         "n_born": 3,
     }
     assert scalars_of(state).n_nodes == 3
+
+
+def test_pauses_at_the_sample_that_is_watched_for():
+    seen, watch = [], np.array([5, NEVER, 0])
+
+    def pause(state):
+        seen.append(scalar(state, "n_seen"))
+        watch[0] = 8 if watch[0] == 5 else NEVER
+
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    state = learn(new_state(2), X, pause=pause, watch=watch)
+    assert seen == [5, 8, 20]
+    for ours, theirs in zip(state, learn(new_state(2), X), strict=True):
+        assert ours.tobytes() == theirs.tobytes()
+
+
+def test_pauses_when_there_may_be_newcomers():
+    seen, watch = [], np.array([NEVER, 0, 0])
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    learn(new_state(2), X, pause=lambda state: seen.append(scalar(state, "n_seen")), watch=watch)
+    assert [n for n in seen if n % 128 == 0] == [128, 256]
+    assert watch[2] == 256

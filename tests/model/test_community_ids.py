@@ -12,11 +12,9 @@ import everclust
 from everclust import IDAT, EverClust
 from everclust.core.cluster_ids import BORN, GONE, MERGED, SPLIT
 from everclust.core.handovers import births_of, handovers
-from everclust.model.clusters import CommunityReadOut
 from everclust.model.community_ids import CommunityIds
 from everclust.model.event_log import EventLog, as_records
-from everclust.model.matching import Community, changes, match_ids
-from everclust.model.members import Members
+from everclust.model.matching import Community, changes, match_ids, match_members
 from everclust.model.waiting import Waiting
 from oracles import valleys as valley_oracle
 
@@ -261,12 +259,10 @@ def test_short_streams_have_events_and_lasting_ids():
 def test_a_change_that_does_not_last_is_not_told_and_makes_its_cluster_patient():
     ids, wins = CommunityIds(), np.array([90, 60])
     ids.communities = communities(c4=150)
-    births, told, nobody = np.arange(2), np.array([4, 4]), np.array([-1, -1])
+    told = np.array([4, 4])
 
     def found(group):
-        members = Members(births, told, nobody, wins)
-        matching = match_ids(told, np.array(group), wins, 10)
-        return CommunityReadOut(births, np.empty((0, 3), int), np.array(group), members, matching, 0)
+        return match_ids(told, np.array(group), wins, 10)
 
     ids._follow(found([0, 1]), 8000, at_once=False)
     assert ids.waiting == {(SPLIT, 10): Waiting(4, 8000, 4000)}
@@ -303,11 +299,12 @@ def test_reading_in_between_updates_nothing():
 def test_in_between_the_present_clusters_are_matched_with_the_latest_ids():
     """The ids are those that `match_ids` gives, from those of the nodes at the latest update."""
     model = EverClust(metric="euclidean").partial_fit(X[:3300])
-    members = model._learner.ids.members.of(births_of(model._learner.state))
+    members = model._learner.ids.members
     now, base = model.snapshot(), np.flatnonzero(model.usage_ > 1)
     group = np.unique(now.group[base], return_inverse=True)[1]
     next_id = model._learner.scalar("next_community")
-    found = match_ids(members.told[base], group, now.wins[base], next_id, members.candidate[base])
+    births, wins = births_of(model._learner.state)[base], now.wins[base]
+    found = match_members(members, births, wins, group, next_id)
     assert np.array_equal(now.node_labels[base], found.group_ids[group])
     assert (now.node_labels[model.usage_ == 1] == -1).all()
     assert len(set(members.told.tolist()) & set(now.node_labels.tolist())) > 1

@@ -1,8 +1,6 @@
 """When ids of hand-over clusters are updated."""
 
-import pytest
-
-from everclust.model.schedule import check_interval, earliest_update, is_answer, next_check, planned_update
+from everclust.model.schedule import check_interval, is_answer, next_update, planned_update
 
 
 def updates(n_seen, limit):
@@ -26,14 +24,16 @@ def test_answers_that_later_ones_are_held_to():
     assert [n for n in range(10_000) if is_answer(n)] == [1000, 2000, 3000, 4000, 5000, 6250, 7812, 9765]
 
 
-def test_looks_at_changes_are_not_too_close():
-    assert [earliest_update(n) - n for n in (8, 1600, 10_000, 10**6)] == [1000, 1000, 1250, 2000]
+def test_looks_at_changes_that_wait():
+    assert next_update(10_000, None) == 12_206
+    assert next_update(30_000, 34_000) == 34_000
+    # Not closer than those at a change that was found now, which lasts for half of the stream ...
+    assert next_update(24_000, 24_001) == 27_000
+    assert [next_update(90_932, 90_933), next_update(2_090_932, 2_090_933)] == [95_932, 2_095_932]
+    # ... nor shortly before a planned update: 9,765 is less than half of that time after 9,351.
+    assert [next_update(8_200, 8_201), next_update(8_312, 8_313)] == [9_225, 9_765]
+    assert next_update(1000, 1001) == 2000
 
 
 def test_looks_at_many_nodes_are_rarer():
     assert [check_interval(n) for n in (3, 499, 500, 999, 1000, 10**6)] == [128, 128, 256, 256, 512, 512]
-
-
-@pytest.mark.parametrize(("n_seen", "check"), [(0, 128), (127, 128), (128, 256)])
-def test_checks(n_seen, check):
-    assert next_check(n_seen) == check

@@ -3,22 +3,34 @@
 import numpy as np
 
 from everclust.core.cluster_ids import BORN, GONE, MERGED, SPLIT
-from everclust.model.clusters import CommunityReadOut, clear_clusters
-from everclust.model.matching import Community, match_ids
-from everclust.model.members import NO_MEMBERS, Members
-from everclust.model.telling import Move, gone_changes, told_changes, told_ids, without_early_mergers
+from everclust.core.communities.linked_nodes import Base
+from everclust.core.communities.matching import NO_MEMBERS, tell_nodes
+from everclust.core.state import NODE
+from everclust.model.clusters import CommunityReadOut, clear_clusters, newcomer_ids
+from everclust.model.matching import Community, match_ids, match_members
+from everclust.model.telling import (
+    Move,
+    gone_changes,
+    told_changes,
+    told_of_groups,
+    unmerged,
+    without_early_mergers,
+)
 from everclust.model.waiting import Waiting
 
-NOTHING = np.empty((0, 3), np.int64)
 
-
-def read_out(told, group, wins, links=NOTHING):
+def read_out(told, group, wins):
     told, group, wins = np.array(told), np.array(group), np.array(wins)
-    nobody = np.full(len(told), -1)
-    matching = match_ids(told, group, wins, 10)
-    return CommunityReadOut(
-        np.arange(len(told)), links, group, Members(np.arange(len(told)), told, nobody, wins), matching, 0
-    )
+    nodes = np.arange(len(told))
+    base = Base(nodes, nodes, wins, nodes, np.zeros((len(told), 1)), np.empty((0, 3), np.int64))
+    return CommunityReadOut(base, group, match_ids(told, group, wins, 10))
+
+
+def told_ids(found, keys):
+    """Cluster of every node after these changes."""
+    of_group, stays = told_of_groups(found.matching, keys), unmerged(found.matching, keys)
+    node = np.zeros(len(found.group), NODE)
+    return tell_nodes(found.base, found.matching, found.group, of_group, stays, node).told
 
 
 def test_nodes_stay_where_they_were_told_to_be_until_a_change_is_told():
@@ -75,14 +87,12 @@ def test_clusters_without_nodes_are_gone():
 def test_clear_clusters_keep_their_hand_overs():
     # Inside 16 and 15 hand-overs, counted from both ends, and one across: 8 × 2 are needed.
     links = np.array([(0, 1, 16 // 2), (2, 3, 14 // 2), (1, 2, 1)])
-    found = read_out([-1] * 4, [0, 0, 1, 1], [9] * 4, links)
-    assert clear_clusters(found) == [10]
+    nodes, wins = np.arange(4), np.full(4, 9)
+    assert clear_clusters(match_members(NO_MEMBERS, nodes, wins, np.array([0, 0, 1, 1]), 10, links)) == [10]
 
 
-def test_members_by_birth():
-    members = Members(np.array([3, 5, 9]), np.array([0, 1, 0]), np.array([-1, 2, -1]), np.array([7, 8, 9]))
-    found = members.of(np.array([5, 7, 9, 12]))
-    assert found.told.tolist() == [1, -1, 0, -1]
-    assert found.candidate.tolist() == [2, -1, -1, -1]
-    assert found.wins.tolist() == [8, -1, 9, -1]
-    assert NO_MEMBERS.of(np.array([1, 2])).told.tolist() == [-1, -1]
+def test_groups_of_newcomers():
+    found = read_out([4, 4, -1, -1], [0, 0, 1, 1], [9, 9, 8, 9])
+    assert newcomer_ids(found) == []
+    assert newcomer_ids(found._replace(newcomers=np.array([-1, -1, -1, 0]))) == [10]
+    assert newcomer_ids(found._replace(newcomers=np.array([-1, -1, 0, -1]))) == []

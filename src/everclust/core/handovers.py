@@ -87,7 +87,13 @@ def handovers(state: State) -> np.ndarray:
 @kernel
 def find_pairs(table, births):
     """(i, j, count) of the pairs among nodes of these births, indexed as they are here, sorted."""
-    buckets, pairs = new_buckets(births), np.empty((table.shape[0], 3), np.int64)
+    return pairs_among(table, births)
+
+
+@jit_allocating
+def pairs_among(table, births):
+    """The same, for kernels."""
+    buckets, pairs = new_buckets(births), np.empty((count_rows(table), 3), np.int64)
     n = 0
     for row in range(table.shape[0]):
         if table[row].count > 0:
@@ -103,6 +109,15 @@ def find_pairs(table, births):
         key[k] = pairs[by_second[k], 0]
     by_first = counting_sort(key, births.shape[0])[1]
     return in_order(pairs, taken(by_second, by_first))
+
+
+@jit
+def count_rows(table):
+    """Rows in use."""
+    n = 0
+    for row in range(table.shape[0]):
+        n += table[row].count > 0
+    return n
 
 
 @jit_allocating

@@ -1,6 +1,7 @@
 """Sentinels and sizes that several rules share."""
 
 NONE = -1  # an index that names nothing
+NEVER = 2**62  # a sample that does not come, or a birth that no node has
 NO_CLUSTER = -1  # id of what is in no cluster
 SEED_NODES = 3  # so many samples become nodes unconditionally
 

@@ -7,9 +7,10 @@ import numpy as np
 from ..jit.compile import Direct, jit_inlined, kernel
 from ..jit.reference import refer
 from .cluster_ids import update_ids
+from .communities.newcomers import CHECK_INTERVAL, may_have_newcomers
 from .eviction import evict
 from .growth import grow, has_room
-from .layout import NONE_CHANGED, SEED_NODES
+from .layout import NEVER, NONE_CHANGED, SEED_NODES
 from .maintenance import maintain
 from .metric import cap
 from .nearest import new_scratch
@@ -35,8 +36,9 @@ def learn_sample(state, X, i, variant, scratch):  # INOUT state, scratch
 
 
 @kernel
-def learn_rows(state, X, start, variant):  # INOUT state
-    """Learn the rows from start on, each once; returns the first row that found no room."""
+def learn_rows(state, X, start, variant, watch):  # INOUT state, watch
+    """Learn the rows from start on, each once; returns the first row that found no room, or that comes after
+    sample watch[0], or when nodes from birth watch[1] on may be newcomers: then watch[2] is that sample."""
     state = refer(state)
     scalars, scratch = state.scalars[0], new_scratch(state)
     for i in range(start, X.shape[0]):
@@ -56,10 +58,16 @@ def learn_rows(state, X, start, variant):  # INOUT state
                 cap(state)
             scalars.since_recalibration = 0
             scalars.window_size = min(scalars.window_size, 2 * scalars.interval)
+        if scalars.n_seen % CHECK_INTERVAL == 0 and may_have_newcomers(state, watch[1]):
+            watch[2] = scalars.n_seen
+            return i + 1
+        if scalars.n_seen >= watch[0]:
+            return i + 1
     return X.shape[0]
 
 
 _learn_rows = Direct(learn_rows)
+NOT_WATCHED = np.array([NEVER, NEVER, 0])
 
 
 def learn(
@@ -67,17 +75,19 @@ def learn(
     X: np.ndarray,
     variant: Variant = PUBLISHED,
     pause: Callable[[State], None] = lambda state: None,
+    watch: np.ndarray = NOT_WATCHED,
 ) -> State:
     """Learn all rows of a C-contiguous float64 array.
 
     Writes into the state and returns it, or a roomier one that takes its place. `pause(state)` is called
-    between kernel runs; it may drain `state.event` (the event buffer), which otherwise grows.
+    between kernel runs; it may drain `state.event` (the event buffer), which otherwise grows. `watch` asks
+    for such pauses: see `learn_rows`. A pause may write to it.
     """
     is_bounded = variant.max_nodes != UNBOUNDED
     done = surplus = 0
     while True:
         before = done, surplus
-        done = _learn_rows.run(state, X, done, variant)
+        done = _learn_rows.run(state, X, done, variant, watch)
         if is_bounded:
             surplus = _evict_surplus(state, variant.max_nodes)
         pause(state)

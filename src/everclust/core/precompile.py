@@ -7,11 +7,12 @@ import numpy as np
 
 from .coarse import assign_coarsely, coarse_copy
 from .communities.coarse_vote import vote_coarsely
-from .communities.linked_nodes import base_nodes
+from .communities.linked_nodes import gather
+from .communities.matching import NO_MEMBERS, Members, count_arrivals, match_groups, tell_nodes
 from .communities.newcomers import group_newcomers
-from .communities.valleys import Nodes, cluster_linked, numberings, strengths
+from .communities.valleys import find_clusters
 from .communities.voting import Voters, n_neighbours, vote, vote_weights
-from .handovers import births_of, find_pairs
+from .handovers import births_of
 from .readout import assign, read_out
 from .state import State, allocate
 
@@ -23,15 +24,15 @@ def compile_all() -> None:
     state, X = _some_state(), np.zeros((1, N_FEATURES))
     whole, label = read_out(state), np.zeros(1, np.int64)
     _compile(assign, whole, X, label, np.empty(1))
-    base = base_nodes(state)
-    links = _compile(find_pairs, state.handover, births_of(state)[base])
-    strength = _compile(strengths, links, N_NODES)
-    nodes = Nodes(state.prototype[base], links, strength, np.zeros(N_NODES, np.int64))
-    cluster = _compile(cluster_linked, nodes, base, state.weight, 1.0, numberings(N_NODES))
-    weights = _compile(vote_weights, links, cluster)
+    base = _compile(gather, state.node, N_NODES, state.prototype, state.handover)
+    cluster = _compile(find_clusters, base.position, state.weight, base.links, base.before, 1.0)
+    matched = _compile(match_groups, NO_MEMBERS, base.births, base.wins, cluster, 0, base.links)
+    weights = _compile(vote_weights, base.links, cluster)
     voters, k, coarse = Voters(cluster, weights), n_neighbours(N_NODES), coarse_copy(whole)
     _compile(vote_coarsely, whole, coarse, voters, k, X, label)
     _compile(vote, whole, voters, k, X, label)
+    told = _compile(tell_nodes, base, matched, cluster, matched.group_ids, matched.ids, state.node)
+    _compile(count_arrivals, Members(base.births, *told[:3]), state.node, N_NODES)
     _compile(group_newcomers, state.handover, births_of(state), state.node[:N_NODES], 0)
     _compile(assign_coarsely, whole, coarse, X, label, np.empty(1))
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from .arrays import accumulate, copied
 from .blocks import copy_row
-from .compile import jit_allocating
+from .compile import jit, jit_allocating
 
 
 @jit_allocating
@@ -28,3 +28,16 @@ def in_order(rows, order):
     for k in range(order.shape[0]):
         copy_row(sorted_rows[k], rows[order[k]])
     return sorted_rows
+
+
+@jit
+def place_in(rising, value):
+    """Index of a number in rising ones, or -1."""
+    low, high = 0, rising.shape[0]
+    while low < high:
+        middle = (low + high) // 2
+        if rising[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < rising.shape[0] and rising[low] == value else -1

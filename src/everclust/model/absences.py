@@ -32,19 +32,12 @@ def look(community: Community, came: int, size: int, n_seen: int) -> tuple[int |
 
 def _counted(community: Community, came: int, size: int, n_seen: int) -> Community:
     """The cluster with one more count: after an absence, the count before was 0."""
-    before, after = (
-        (community.latest**2, came**2) if community.absent else ((came - community.latest) ** 2, 0)
-    )
-    return community._replace(
-        size=size,
-        seen=n_seen,
-        latest=came,
-        total=community.total + came,
-        squares=community.squares + (before + after if community.n_looks else 0),
-        n_looks=community.n_looks + 1,
-        absent=False,
-        is_quiet=False,
-    )
+    _, centre, since, wait, _, latest, total, squares, n_looks, absent, _ = community  # _replace is slow
+    if n_looks:
+        squares += latest**2 + came**2 if absent else (came - latest) ** 2
+    return Community(
+        size, centre, since, wait, n_seen, came, total + came, squares, n_looks + 1, False, False
+    )  # fmt: skip
 
 
 def is_unlikely(community: Community, size: int, n_seen: int) -> bool:

@@ -6,15 +6,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.communities.linked_nodes import base_nodes, links_of
+from ..core.communities.levels import share_known
+from ..core.communities.linked_nodes import Base, base_of
+from ..core.communities.matching import NO_MEMBERS, Matched, Members
 from ..core.communities.newcomers import INWARD, newcomers_among, set_apart
-from ..core.communities.valleys import base_labels
-from ..core.handovers import births_of
-from ..core.layout import NO_CLUSTER
+from ..core.communities.valleys import find_clusters
+from ..core.layout import NEVER, NO_CLUSTER, NONE
 from ..core.readout import candidates, cluster_ids, components
 from ..core.state import State, scalar, scalars_of
-from .matching import Matching, match_ids
-from .members import NO_MEMBERS, Members
+from ..jit.compile import Direct
+from .matching import match_members
 
 COMPONENTS, HANDOVER = "components", "handover"  # what a cluster is
 
@@ -43,18 +44,17 @@ def read_components(state: State) -> Clusters:
     return Clusters(COMPONENTS, candidates(state), components(state), ids, since, np.empty(0))
 
 
-NEVER = 2**62  # a birth that no node has
+_find_clusters = Direct(find_clusters)
 
 
 class CommunityReadOut(NamedTuple):
     """Hand-over clusters as they are now, and their ids."""
 
-    nodes: np.ndarray  # that take part
-    links: np.ndarray  # (i, j, count) of the pairs of these nodes with hand-overs
+    base: Base  # the nodes that take part
     group: np.ndarray  # of every one of these nodes, from 0
-    before: Members  # these nodes at the latest update of ids
-    matching: Matching  # of the groups with the clusters before
-    n_set_apart: int  # groups of newcomers that the read-out alone has not found
+    matching: Matched  # of the groups with the clusters before
+    newcomers: np.ndarray | None = None  # group of newcomers that each of these nodes is in, or NONE
+    n_set_apart: int = 0  # groups of newcomers that the read-out alone has not found
 
     @property
     def ids(self) -> np.ndarray:
@@ -69,20 +69,27 @@ def read_communities(
 
     Newcomers among the nodes from birth `first_young` on are clusters of their own.
     """
-    nodes = base_nodes(state)
-    links = links_of(state, nodes)
-    found = base_labels(state, nodes, links)
-    wins, before = state.node["wins"][nodes], members.of(births_of(state)[nodes])
-    group = set_apart(found, wins, newcomers_among(state, nodes, first_young))
+    base = base_of(state)
+    known = share_known(scalar(state, "n_seen"))
+    group = _find_clusters.run(base.position, state.weight, base.links, base.before, known)
+    newcomers, n_set_apart = newcomers_among(state, base.nodes, first_young), 0
+    if newcomers is not None:
+        found, group = group, set_apart(group, base.wins, newcomers)
+        n_set_apart = int(group.max() - found.max())
     next_id = scalar(state, "next_community")
-    matching = match_ids(before.told, group, wins, next_id, before.candidate)
-    return CommunityReadOut(nodes, links, group, before, matching, int(group.max() - found.max()))
+    matching = match_members(members, base.births, base.wins, group, next_id, base.links)
+    return CommunityReadOut(base, group, matching, newcomers, n_set_apart)
 
 
-def clear_clusters(found: CommunityReadOut) -> list[int]:
+def clear_clusters(matching: Matched) -> list[int]:
     """Ids of the clusters whose hand-overs stay inside as those of newcomers do."""
-    n_groups = len(found.matching.group_ids)
-    a, b, count = found.group[found.links[:, 0]], found.group[found.links[:, 1]], found.links[:, 2]
-    inner = 2 * np.bincount(a, count * (a == b), n_groups)
-    outer = np.bincount(a, count * (a != b), n_groups) + np.bincount(b, count * (a != b), n_groups)
-    return found.matching.group_ids[inner >= INWARD * (outer + 1)].tolist()
+    inner, outer = matching.inner.tolist(), matching.outer.tolist()
+    return [c for r, c in enumerate(matching.group_ids.tolist()) if inner[r] >= INWARD * (outer[r] + 1)]
+
+
+def newcomer_ids(found: CommunityReadOut) -> list[int]:
+    """Ids of the groups that newcomers have won most samples of."""
+    if found.newcomers is None:
+        return []
+    wins = np.bincount(found.group, found.base.wins * (found.newcomers != NONE))
+    return found.matching.group_ids[2 * wins > found.matching.mass].tolist()

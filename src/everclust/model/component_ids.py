@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.layout import NO_CLUSTER
+from ..core.learn import NOT_WATCHED
 from ..core.state import State, scalar, scalars_of
 from .clusters import Clusters, read_components
 from .event_log import Arrays, EventLog
@@ -18,12 +19,10 @@ from .events import Event
 class ComponentIds:
     """Ids of connected components. The core updates them whenever a component changes, and buffers events."""
 
+    watch = NOT_WATCHED
+
     def __init__(self) -> None:
         self.log = EventLog()
-
-    def n_rows_until_step(self, n_seen: int) -> int | None:
-        """There are no updates to schedule."""
-        return None
 
     def step(self, state: State) -> None:
         """The core has updated the ids already."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..core.cluster_ids import BORN, MERGED, SPLIT
 from ..core.communities.levels import LONGEST_PAUSE
+from ..core.communities.matching import Members
 from ..core.layout import NO_CLUSTER, SEED_NODES
 from ..core.serialise import Arrays, examine
 from ..core.spread import SCALE_FLOOR
@@ -20,7 +21,6 @@ from .absences import BACK
 from .clusters import COMPONENTS, HANDOVER, NEVER
 from .event_log import N_COLUMNS
 from .matching import Community
-from .members import Members
 from .rows import LARGEST
 from .schedule import FIRST_UPDATE
 from .waiting import Waiting

@@ -52,6 +52,7 @@ class Learner:
         self._snapshot: Snapshot | None = None
         self._known: Known | None = None
         self._has_learnt = False  # asked before every sample
+        self._n_stepped = 0  # samples at the latest pause
         if history is not None:
             self.ids.restore(history)
 
@@ -68,15 +69,14 @@ class Learner:
                     f"X has {X.shape[1]} features, but the model has {self.state.prototype.shape[1]}."
                 )
             try:
-                start = 0
+                start, self._n_stepped = 0, scalar(self.state, "n_seen")
                 while start < len(X):
                     if len(X) == 1:  # as a stream brings it: neither measured nor sliced
                         rows, stop = X, 1
                     else:
                         stop = start + self._n_rows_at_once(X.shape[1])
                         rows = X[start:stop]
-                    learn(self.state, as_kernel_rows(rows), self.variant, self._adopt)
-                    self.ids.step(self.state)
+                    learn(self.state, as_kernel_rows(rows), self.variant, self._pause, self.ids.watch)
                     start = stop
             except BaseException:  # Ctrl-C may come between learning and adopting the state
                 self._adopt(self.state)
@@ -86,9 +86,16 @@ class Learner:
 
     def _n_rows_at_once(self, n_features: int) -> int:
         n_nodes = max(scalar(self.state, "n_nodes"), 64)
-        n_rows = max(1, min(CHUNK_WORK // n_nodes, CHUNK_CELLS) // n_features)
-        until_step = self.ids.n_rows_until_step(scalar(self.state, "n_seen"))
-        return n_rows if until_step is None else min(n_rows, until_step)
+        return max(1, min(CHUNK_WORK // n_nodes, CHUNK_CELLS) // n_features)
+
+    def _pause(self, state: State) -> None:
+        """Adopt `state`, and update ids if samples have come since the latest pause."""
+        self._adopt(state)
+        n_seen = scalar(state, "n_seen")
+        if n_seen != self._n_stepped:
+            self._n_stepped = n_seen
+            if n_seen >= self.ids.watch[0] or n_seen == self.ids.watch[2]:
+                self.ids.step(state)
 
     def _adopt(self, state: State) -> None:
         """Adopt `state` and empty its buffer of events."""

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..core.communities.matching import Matched
 from ..core.layout import NO_CLUSTER, NONE
 from ..core.learn import learn
 from ..core.merge import merge_states
@@ -22,7 +23,7 @@ from ..core.variants import Variant
 from .clusters import HANDOVER, read_communities, read_components
 from .event_log import as_records
 from .learner import Learner
-from .matching import Community, Matching, changes, match_ids
+from .matching import Community, changes, match_ids
 from .origins import (
     CENTRE,
     SAMPLE,
@@ -135,14 +136,14 @@ def _groups(learner: Learner) -> tuple[np.ndarray, np.ndarray]:
     """(nodes that are in a cluster, number of its cluster)."""
     if learner.clusters == HANDOVER:
         found = read_communities(learner.state)
-        return found.nodes, found.group
+        return found.base.nodes, found.group
     active = np.flatnonzero(learner.state.node["active"][: scalar(learner.state, "n_nodes")])
     return active, np.unique(components(learner.state)[active], return_inverse=True)[1]
 
 
 def _matched(
     origins: list[Origin], nodes: np.ndarray, group: np.ndarray, next_id: int, n_nodes: int
-) -> Matching:
+) -> Matched:
     """Match the groups with the clusters of all origins, by the wins that they share."""
     group_of = np.full(n_nodes, NONE)
     group_of[nodes] = group

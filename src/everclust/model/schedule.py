@@ -9,12 +9,12 @@ again.
 from __future__ import annotations
 
 from ..core.communities.levels import SHORTEST_PAUSE, last_answer, pause_after
+from ..core.communities.newcomers import CHECK_INTERVAL
+from .waiting import LOOKS, first_wait
 
 FIRST_UPDATE = 8
-CHECK_INTERVAL = 128  # samples between two looks at the youngest nodes, at least
 MANY_NODES = 500
 ABSENCE_INTERVAL = 1024  # and between two looks at absences
-LONGEST_STEP = 2000  # samples between two looks at changes that wait, at most, where one of them asks for it
 
 
 def is_answer(n_seen: int) -> bool:
@@ -30,16 +30,19 @@ def planned_update(n_seen: int) -> int:
     return last + pause_after(last)
 
 
-def earliest_update(n_seen: int) -> int:
-    """The earliest next update for changes that wait: looks cost time."""
-    return n_seen + min(max(n_seen // 8, SHORTEST_PAUSE), LONGEST_STEP)
+def next_update(n_seen: int, look: int | None) -> int:
+    """The next update: that which is planned, or an earlier look at changes that wait.
+
+    Looks cost time. So there are no more of them than one change asks for that was found now, and one shortly
+    before a planned update waits for that.
+    """
+    planned = planned_update(n_seen)
+    pause = max(first_wait(n_seen) // LOOKS, SHORTEST_PAUSE)
+    if look is None or max(look, n_seen + pause) + pause // 2 > planned:
+        return planned
+    return max(look, n_seen + pause)
 
 
 def check_interval(n_nodes: int) -> int:
     """Samples between two looks at the youngest nodes; a look at many nodes takes longer."""
     return CHECK_INTERVAL * (1 if n_nodes < MANY_NODES else 2 if n_nodes < 2 * MANY_NODES else 4)
-
-
-def next_check(n_seen: int) -> int:
-    """The next sample at which there may be a look at the youngest nodes."""
-    return n_seen - n_seen % CHECK_INTERVAL + CHECK_INTERVAL

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.cluster_ids import BORN, GONE, MERGED, SPLIT
-from ..core.layout import NO_CLUSTER
-from .clusters import CommunityReadOut
-from .matching import Change, Community, Matching, is_newborn, parent
+from ..core.communities.matching import Matched
+from ..core.layout import NO_CLUSTER, NONE
+from .matching import Change, Community
 from .waiting import Key, Waiting
 
 Clusters = Mapping[int, Community]
@@ -22,27 +22,23 @@ def without_early_mergers(keys: Collection[Key], waiting: Mapping[Key, Waiting],
     return {key for key in keys if key[0] != MERGED or waiting[key].cluster in told}
 
 
-def told_ids(found: CommunityReadOut, keys: Collection[Key]) -> np.ndarray:
-    """Id of the told cluster of every node after these changes, or NO_CLUSTER."""
-    matching, before = found.matching, found.before.told
+def told_of_groups(matching: Matched, keys: Collection[Key]) -> np.ndarray:
+    """Id of the told cluster that each group belongs to after these changes, or NO_CLUSTER."""
     known = set(matching.ids.tolist())
-    group_ids = matching.group_ids.tolist()
-    of_group = np.array(
-        [c if c in known else _told_id(matching, r, c, keys) for r, c in enumerate(group_ids)]
+    groups = zip(
+        matching.group_ids.tolist(), matching.parent.tolist(), matching.is_newborn.tolist(), strict=True
     )
-    after = of_group[found.group]
-    absorbed = [
-        c for c, children in zip(matching.ids.tolist(), matching.children, strict=True) if not children
-    ]
-    stays = np.isin(before, [c for c in absorbed if (MERGED, c) not in keys])
-    return np.where(stays | (after == NO_CLUSTER), before, after)
+    told = []
+    for c, parent, is_newborn in groups:
+        is_told = c in known or (BORN, c) in keys or (SPLIT, c) in keys
+        told.append(c if is_told else NO_CLUSTER if is_newborn else parent)
+    return np.array(told)
 
 
-def _told_id(matching: Matching, r: int, c: int, keys: Collection[Key]) -> int:
-    """Id of the told cluster that a group with a new id belongs to."""
-    if (BORN, c) in keys or (SPLIT, c) in keys:
-        return c
-    return NO_CLUSTER if is_newborn(matching, r) else parent(matching, r)
+def unmerged(matching: Matched, keys: Collection[Key]) -> np.ndarray:
+    """Ids of the clusters that are in other groups now, which is not told."""
+    heirs = zip(matching.ids.tolist(), matching.heir.tolist(), strict=True)
+    return np.array([c for c, heir in heirs if heir == NONE and (MERGED, c) not in keys], np.int64)
 
 
 class Move(NamedTuple):
@@ -80,7 +76,7 @@ def _merged_sizes(move: Move, c: int, parts: list[int]) -> list[int]:
     return [own, *(move.wins[move.before == part].sum() for part in parts)]
 
 
-def gone_changes(before: Clusters, told: np.ndarray) -> Iterator[Change]:
-    """Records of the clusters that no node was told to be in any more: all were evicted."""
-    for c in sorted(set(before) - set(told.tolist())):
+def gone_changes(before: Clusters, ids: np.ndarray) -> Iterator[Change]:
+    """Records of the clusters that are not among these: all of their nodes were evicted."""
+    for c in sorted(set(before) - set(ids.tolist())):
         yield GONE, c, c, before[c].size, before[c].centre

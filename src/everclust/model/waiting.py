@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from ..core.cluster_ids import BORN, MERGED, SPLIT
 from ..core.communities.levels import LONGEST_PAUSE, SHORTEST_PAUSE
-from ..core.layout import NO_CLUSTER
-from .matching import Matching, is_newborn, parent
+from ..core.communities.matching import Matched
+from ..core.layout import NO_CLUSTER, NONE
 
 LOOKS = 4  # at a change that waits, after the first
 FEWEST_SAMPLES = 16  # of a cluster that is born
@@ -30,21 +30,21 @@ class Waiting(NamedTuple):
     wait: int  # samples for which it must last
 
 
-def present_changes(matching: Matching) -> dict[Key, int]:
+def present_changes(matching: Matched) -> dict[Key, int]:
     """How the present groups differ from the clusters told, and which cluster each change happens to."""
     found = {}
     group_ids, ids = matching.group_ids.tolist(), matching.ids.tolist()
-    for r, c in enumerate(group_ids):
+    groups = zip(group_ids, matching.parent.tolist(), matching.is_newborn.tolist(), strict=True)
+    for c, parent, is_newborn in groups:
         if c not in ids:
-            kind = BORN if is_newborn(matching, r) else SPLIT
-            found[kind, c] = NO_CLUSTER if kind == BORN else parent(matching, r)
-    for i, children in enumerate(matching.children):
-        if not children:
+            found[BORN if is_newborn else SPLIT, c] = NO_CLUSTER if is_newborn else parent
+    for i, heir in enumerate(matching.heir.tolist()):
+        if heir == NONE:
             found[MERGED, ids[i]] = group_ids[int(matching.shared[i].argmax())]
     return found
 
 
-def is_large(key: Key, matching: Matching) -> bool:
+def is_large(key: Key, matching: Matched) -> bool:
     """Whether a change is about enough samples to be told.
 
     A part of a cluster with fewer samples than the square root of the rest's is within the sampling error of
@@ -56,8 +56,8 @@ def is_large(key: Key, matching: Matching) -> bool:
     r = matching.group_ids.tolist().index(c)
     if kind == BORN:
         return bool(matching.mass[r] >= FEWEST_SAMPLES)
-    i = matching.ids.tolist().index(parent(matching, r))
-    return bool(matching.shared[i, r] ** 2 >= matching.shared[i, matching.children[i][0]])
+    i = matching.ids.tolist().index(matching.parent[r])
+    return bool(matching.shared[i, r] ** 2 >= matching.shared[i, matching.heir[i]])
 
 
 def first_wait(n_seen: int) -> int:

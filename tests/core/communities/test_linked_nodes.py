@@ -15,13 +15,38 @@ def test_links_to_others_do_not_count(model):
     assert linked_nodes.links_of(state, np.array([0, 2, 3])).tolist() == [[0, 1, 3], [1, 2, 1]]
 
 
-def test_counts_are_halved_until_their_products_fit():
-    count = np.array([2**31, 3, 1])
-    halved = linked_nodes._bounded(count)
+def test_what_is_known_of_the_base(model):
+    state = model(
+        [[0], [1], [2], [3]],
+        usage=[2, 1, 2, 2],
+        wins=[7, 1, 8, 9],
+        community=[30, 40, -1, 30],
+        handover=[(0, 1, 5), (0, 2, 3), (2, 3, 1)],
+        n_seen=30,
+    )
+    base = linked_nodes.base_of(state)
+    assert base.nodes.tolist() == [0, 2, 3]
+    assert base.births.tolist() == state.node["birth"][[0, 2, 3]].tolist()
+    assert base.wins.tolist() == [7, 8, 9]
+    assert base.before.tolist() == [0, -1, 0]
+    assert base.position.tolist() == [[0], [2], [3]]
+    assert base.links.tolist() == [[0, 1, 3], [1, 2, 1]]
+
+
+def test_counts_are_halved_until_their_products_fit(model):
+    def counts(*count):
+        state = model([[0], [1], [2], [3]], handover=[(k, k + 1, n) for k, n in enumerate(count)])
+        return linked_nodes.links_of(state, np.arange(4))[:, 2]
+
+    halved = counts(2**31, 3, 1)
     assert 2 * halved.sum() <= linked_nodes.LARGEST_TOTAL
     assert halved.min() >= 1
     assert halved[0] in (2**29, 2**30 // 2)
-    assert linked_nodes._bounded(np.array([5, 6])).tolist() == [5, 6]
+    assert counts(5, 6).tolist() == [5, 6]
+
+
+def test_ids_as_numbers_from_0_on():
+    assert linked_nodes.compact(np.array([7, -1, 3, 7, 9, 3])).tolist() == [0, -1, 1, 0, 2, 1]
 
 
 def test_named_by_their_lowest_node():

@@ -3,8 +3,13 @@
 import numpy as np
 import pytest
 
-from everclust.core.communities.newcomers import find_newcomers, newcomers_among, set_apart
-from everclust.core.layout import NONE
+from everclust.core.communities.newcomers import (
+    find_newcomers,
+    may_have_newcomers,
+    newcomers_among,
+    set_apart,
+)
+from everclust.core.layout import NEVER, NONE
 
 # Nodes 0 to 2 are old, 3 to 6 young.
 LINKS = [(0, 1, 50), (1, 2, 50), (3, 4, 5), (4, 5, 6)]
@@ -23,6 +28,8 @@ def grown(model):
 def test_hand_overs_that_stay_among_young_nodes(grown):
     assert find_newcomers(grown(LINKS), 3).tolist() == [0, 0, 0, NONE]
     assert newcomers_among(grown(LINKS), np.array([1, 3, 5, 6]), 3).tolist() == [NONE, 0, 0, NONE]
+    assert newcomers_among(grown(LINKS), np.array([1, 3]), 6) is None
+    assert newcomers_among(grown(LINKS), np.array([1, 3]), NEVER) is None
 
 
 def test_hand_overs_to_old_nodes(grown):
@@ -41,6 +48,13 @@ def test_newcomers_are_two_nodes_or_more_with_16_samples(grown):
     assert find_newcomers(grown(LINKS, (9, 9, 9, 5, 5, 5, 1)), 3).tolist() == [NONE] * 4
     assert find_newcomers(grown([(5, 6, 8)], (9, 9, 9, 9, 9, 15, 1)), 5).tolist() == [0, 0]
     assert find_newcomers(grown(LINKS, (9, 9, 9, 9, 9, 9, 99)), 6).tolist() == [NONE]
+
+
+@pytest.mark.parametrize(
+    ("first", "wins", "may"), [(3, (6, 5, 4, 1), True), (3, (6, 5, 3, 1), False), (6, (1, 1, 1, 99), False)]
+)
+def test_when_there_may_be_newcomers(grown, compiled, first, wins, may):
+    assert compiled(may_have_newcomers)(grown(LINKS, (9, 9, 9, *wins)), first) == may
 
 
 def test_groups_that_nothing_connects(grown, model):
@@ -62,8 +76,6 @@ def test_pairs_of_dropped_nodes_do_not_count(grown):
 
 def test_newcomers_are_groups_of_their_own():
     group, wins = np.array([0, 0, 0, 1, 1]), np.array([50, 9, 9, 9, 9])
-    nobody = np.full(5, NONE)
-    assert set_apart(group, wins, nobody) is group
     assert set_apart(group, wins, np.array([NONE, 4, 4, NONE, NONE])).tolist() == [0, 2, 2, 1, 1]
     # A group that they hold most of is theirs already.
     assert set_apart(group, wins, np.array([NONE, NONE, NONE, 4, NONE])).tolist() == [0, 0, 0, 1, 1]

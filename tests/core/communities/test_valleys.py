@@ -7,7 +7,7 @@ from sklearn.datasets import load_digits
 from everclust.core.communities import valleys
 from everclust.core.communities.boundaries import measure_boundaries, sort_by_group
 from everclust.core.communities.levels import new_level
-from everclust.core.communities.linked_nodes import base_nodes, links_of
+from everclust.core.communities.linked_nodes import base_nodes, compact, links_of
 from everclust.core.communities.louvain import louvain, new_graph
 from everclust.core.layout import NO_CLUSTER
 from everclust.core.learn import learn
@@ -159,16 +159,16 @@ def test_the_best_of_several_numberings_is_taken(compiled):
     position = rng.normal(size=(n, 3))
     links, before = near_ones(rng, position, 6), np.full(n, NO_CLUSTER)
     g, answers = np.bincount(links[:, :2].ravel(), np.repeat(links[:, 2], 2), n), {}
-    nodes, numberings = valleys.Nodes(position, links, g, before), valleys.numberings(n)
+    nodes = valleys.Nodes(position, links, g, before)
     for turn in range(valleys.MOST_NUMBERINGS):
         best, alike = compiled(new_level)(n), compiled(new_level)(n)
-        group = compiled(valleys.modular_groups)(links, numberings[turn])
+        group = compiled(valleys.modular_groups)(links, compiled(valleys.numbering)(n, turn))
         group, n_groups = compiled(valleys.finest)(position, links, group)
         cut = compiled(measure_boundaries)(position, links, g, group, n_groups)
         compiled(valleys.merge_down)(nodes, cut, group, best, alike)
         answers[best.score[0]] = best.group.tolist()
     assert list(answers).index(max(answers)) > 0  # the first numbering is not the best
-    label = valleys.cluster_linked(nodes, np.arange(n), np.ones(3), 1.0, numberings)
+    label = valleys.find_clusters(position, np.ones(3), links, before, 1.0)
     assert label.tolist() == renamed(answers[max(answers)])
 
 
@@ -284,7 +284,7 @@ def graphs(draw):
     n_before = draw(st.integers(0, 4))
     before = rng.integers(-1, n_before, size=n) if n_before else np.full(n, -1)
     known = draw(st.sampled_from([0.0, 0.5, 1.0]))
-    return position, links, rng.uniform(0.2, 1, d), valleys.compact(before), known
+    return position, links, rng.uniform(0.2, 1, d), compact(before), known
 
 
 @settings(max_examples=EXAMPLES)

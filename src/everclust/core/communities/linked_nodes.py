@@ -1,11 +1,14 @@
 """The nodes that hand-over clusters are read out from, and their links."""
 
+from typing import NamedTuple
+
 import numpy as np
 
-from ...jit.arrays import filled, highest_index, taken
-from ...jit.compile import jit_allocating, kernel
-from ..handovers import births_of, find_pairs
-from ..layout import NONE
+from ...jit.arrays import counted_up, filled, highest_index, taken
+from ...jit.compile import Direct, jit, jit_allocating, kernel
+from ...jit.sorting import in_order
+from ..handovers import births_of, pairs_among
+from ..layout import NO_CLUSTER, NONE
 from ..metric import distance
 from ..state import State, scalar
 
@@ -13,10 +16,52 @@ FEWEST_LINKED = 3
 LARGEST_TOTAL = 2**31  # of hand-overs, both directions: its square fits 64 bits
 
 
-def base_nodes(state: State) -> np.ndarray:
+class Base(NamedTuple):
     """B: nodes used more than once, or all nodes when there is none."""
-    usage = state.node["usage"][: scalar(state, "n_nodes")]
-    return np.flatnonzero(usage > 1) if (usage > 1).any() else np.arange(len(usage))
+
+    nodes: np.ndarray
+    births: np.ndarray
+    wins: np.ndarray
+    before: np.ndarray  # cluster at the last answer, from 0 on, or NO_CLUSTER
+    position: np.ndarray
+    links: np.ndarray  # (i, j, count) of the pairs with hand-overs
+
+
+def base_of(state: State) -> Base:
+    """The base of a state."""
+    return _gather.run(state.node, scalar(state, "n_nodes"), state.prototype, state.handover)
+
+
+def base_nodes(state: State) -> np.ndarray:
+    """The nodes of the base."""
+    return base_of(state).nodes
+
+
+@kernel
+def gather(node, n_nodes, prototype, handover):
+    """What the nodes of the base are, and their links."""
+    nodes = used_nodes(node, n_nodes)
+    n = nodes.shape[0]
+    births, wins, ids = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
+    for k in range(n):
+        row = node[nodes[k]]
+        births[k], wins[k], ids[k] = row.birth, row.wins, row.community
+    links = links_among(handover, births)
+    return Base(nodes, births, wins, numbered_ids(ids), in_order(prototype, nodes), links)
+
+
+_gather = Direct(gather)
+
+
+@jit_allocating
+def used_nodes(node, n_nodes):
+    """Nodes used more than once, or all nodes when there is none."""
+    nodes, n = np.empty(n_nodes, np.int64), 0
+    for k in range(n_nodes):
+        if node[k].usage > 1:
+            nodes[n] = k
+            n += 1
+    return nodes[:n] if n else counted_up(n_nodes)
 
 
 def named_by_lowest(base: np.ndarray, label: np.ndarray, n_nodes: int) -> np.ndarray:
@@ -27,17 +72,56 @@ def named_by_lowest(base: np.ndarray, label: np.ndarray, n_nodes: int) -> np.nda
 
 
 def links_of(state: State, base: np.ndarray) -> np.ndarray:
-    """(i, j, count) of the pairs of base nodes with hand-overs."""
-    links = find_pairs(state.handover, births_of(state)[base])
-    links[:, 2] = _bounded(links[:, 2])
+    """(i, j, count) of the pairs of these nodes with hand-overs."""
+    return find_links(state.handover, births_of(state)[base])
+
+
+@kernel
+def find_links(table, births):
+    """(i, j, count) of the pairs among nodes of these births."""
+    return links_among(table, births)
+
+
+@jit_allocating
+def links_among(table, births):
+    """The same, with counts halved until products of their sums fit 64 bits: after two thousand million
+    samples only."""
+    links = pairs_among(table, births)
+    while 2 * total_count(links) > LARGEST_TOTAL:
+        for e in range(links.shape[0]):
+            links[e, 2] = (links[e, 2] + 1) // 2
     return links
 
 
-def _bounded(count: np.ndarray) -> np.ndarray:
-    """Counts halved until products of their sums fit 64 bits; after two thousand million samples only."""
-    while 2 * count.sum() > LARGEST_TOTAL:
-        count = (count + 1) // 2
-    return count
+@jit
+def total_count(links):
+    """Hand-overs of all links."""
+    total = 0
+    for e in range(links.shape[0]):
+        total += links[e, 2]
+    return total
+
+
+@kernel
+def compact(ids):
+    """Ids as numbers from 0 on; NO_CLUSTER stays."""
+    return numbered_ids(ids)
+
+
+@jit_allocating
+def numbered_ids(ids):
+    """The same, in the order in which they come."""
+    number, known, n_known = filled(ids.shape[0], NO_CLUSTER), np.empty_like(ids), 0
+    for k in range(ids.shape[0]):
+        if ids[k] != NO_CLUSTER:
+            c = 0
+            while c < n_known and known[c] != ids[k]:
+                c += 1
+            if c == n_known:
+                known[c] = ids[k]
+                n_known += 1
+            number[k] = c
+    return number
 
 
 @jit_allocating
@@ -51,23 +135,13 @@ def by_first_node(group):
     return taken(rank, group)
 
 
-def label_others(
-    strength: np.ndarray, prototype: np.ndarray, weight: np.ndarray, linked: np.ndarray, label: np.ndarray
-) -> None:  # INOUT label
+@jit_allocating
+def label_others(strength, prototype, weight, linked, label):  # INOUT label
     """Nodes without hand-overs go with the nearest node that has some, the lowest on ties."""
-    others = np.flatnonzero(strength == 0)
-    if len(others):
-        label[others] = label[linked[nearest_rows(prototype[others], prototype[linked], weight)]]
-
-
-@kernel
-def nearest_rows(X, points, weight):
-    """Index of the nearest point of every row, the lowest on ties."""
-    index = np.empty(X.shape[0], np.int64)
-    for i in range(X.shape[0]):
-        nearest = np.inf
-        for k in range(points.shape[0]):
-            away = distance(X[i], points[k], weight)
-            if away < nearest:
-                nearest, index[i] = away, k
-    return index
+    for k in range(strength.shape[0]):
+        if strength[k] == 0:
+            nearest = np.inf
+            for other in linked:
+                away = distance(prototype[k], prototype[other], weight)
+                if away < nearest:
+                    nearest, label[k] = away, label[other]

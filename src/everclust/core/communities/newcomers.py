@@ -9,31 +9,47 @@ import numpy as np
 
 from ...jit.arrays import counted_up
 from ...jit.compile import Direct, jit, jit_allocating, kernel
+from ...jit.sorting import place_in
 from ..handovers import births_of
-from ..layout import NONE
+from ..layout import NEVER, NONE
 from ..state import State, scalar
 from .undivided import unite_names
 
 FEWEST_NODES = 2
 FEWEST_WINS = 16
+CHECK_INTERVAL = 128  # samples between two looks at the youngest nodes, at least
 INWARD = 8  # hand-overs inside per hand-over to old nodes
 
 
 def find_newcomers(state: State, first_birth: int) -> np.ndarray:
     """Group of every node of this birth or later, or NONE for those that are no newcomers."""
     births = births_of(state)
-    first = int(np.searchsorted(births, first_birth))
+    first = int(births.searchsorted(first_birth))
     if len(births) - first < FEWEST_NODES:
         return np.full(len(births) - first, NONE)
     return _group_newcomers.run(state.handover, births, state.node[: len(births)], first)
 
 
-def newcomers_among(state: State, nodes: np.ndarray, first_birth: int) -> np.ndarray:
-    """Group of newcomers that each of these nodes is in, or NONE."""
+def newcomers_among(state: State, nodes: np.ndarray, first_birth: int) -> np.ndarray | None:
+    """Group of newcomers that each of these nodes is in, or NONE; None if there are no newcomers."""
+    if first_birth == NEVER:
+        return None
     young = find_newcomers(state, first_birth)
+    if young.max(initial=NONE) == NONE:
+        return None
     group = np.full(scalar(state, "n_nodes"), NONE)
     group[len(group) - len(young) :] = young
     return group[nodes]
+
+
+@jit
+def may_have_newcomers(state, first_birth):
+    """Whether the nodes of this birth or later are enough, and have enough samples, for newcomers."""
+    k, wins = state.scalars[0].n_nodes - 1, 0
+    while k >= 0 and state.node[k].birth >= first_birth:
+        wins += state.node[k].wins
+        k -= 1
+    return state.scalars[0].n_nodes - 1 - k >= FEWEST_NODES and wins >= FEWEST_WINS
 
 
 @kernel
@@ -70,10 +86,10 @@ def count_handovers(table, births, first):
     links, n_links = np.empty((min(table.shape[0], n * n), 2), np.int64), 0
     for row in range(table.shape[0]):
         if table[row].b >= births[first] and table[row].count > 0:
-            b = find_birth(births, table[row].b) - first
+            b = place_in(births, table[row].b) - first
             if b < 0:
                 continue
-            a = find_birth(births, table[row].a)
+            a = place_in(births, table[row].a)
             if a >= first:
                 inner[a - first] += table[row].count
                 inner[b] += table[row].count
@@ -95,19 +111,6 @@ def connect(links, is_new):
     return name
 
 
-@jit
-def find_birth(births, birth):
-    """Index of the node of that birth, or -1."""
-    low, high = 0, births.shape[0]
-    while low < high:
-        middle = (low + high) // 2
-        if births[middle] < birth:
-            low = middle + 1
-        else:
-            high = middle
-    return low if low < births.shape[0] and births[low] == birth else -1
-
-
 _group_newcomers = Direct(group_newcomers)
 
 
@@ -123,8 +126,6 @@ def set_apart(group: np.ndarray, wins: np.ndarray, newcomers: np.ndarray) -> np.
     newcomers : ndarray of shape (n_nodes,)
         Group of newcomers that it is in, or NONE.
     """
-    if (newcomers == NONE).all():
-        return group
     group, mass = group.copy(), np.bincount(group, wins)
     for c in np.unique(newcomers[newcomers != NONE]).tolist():
         nodes = np.flatnonzero(newcomers == c)

@@ -8,7 +8,6 @@ nodes, which is arbitrary, so several numberings are tried, as far as they give 
 """
 
 import math
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -25,7 +24,7 @@ from ...jit.arrays import (
 )
 from ...jit.compile import jit, jit_allocating, kernel
 from ...jit.sorting import in_order
-from ..layout import NO_CLUSTER, NONE
+from ..layout import NONE
 from ..state import State, scalar
 from .boundaries import ROUNDING, homogeneous, measure_boundaries, new_cut, sort_by_group
 from .levels import (
@@ -37,7 +36,7 @@ from .levels import (
     share_known,
     update_facing,
 )
-from .linked_nodes import FEWEST_LINKED, by_first_node, label_others
+from .linked_nodes import FEWEST_LINKED, by_first_node, compact, label_others
 from .louvain import close_up, louvain, new_graph
 from .silhouette import merge_groups, new_silhouette, weighted_mean
 from .undivided import unite_names, unite_open
@@ -47,18 +46,19 @@ MOST_NODES = 1000  # in all numberings together: a read-out takes no longer than
 GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 
 
+def golden_orders(n: int) -> np.ndarray:
+    """Nodes sorted by the fractional parts of i·k·φ, one k a row."""
+    multiples = GOLDEN * np.arange(1, MOST_NUMBERINGS)[:, None]
+    return np.argsort(np.arange(n) * multiples % 1.0, axis=1)
+
+
+ORDERS = golden_orders(MOST_NODES // 2)  # fewer nodes are in the same order
+
+
 def base_labels(state: State, base: np.ndarray, links: np.ndarray) -> np.ndarray:
     """Cluster of every node in the base, numbered in the order of their lowest nodes."""
     before, known = compact(state.node["community"][base]), share_known(scalar(state, "n_seen"))
     return find_clusters(state.prototype[base], state.weight, links, before, known)
-
-
-def compact(ids: np.ndarray) -> np.ndarray:
-    """Ids as numbers from 0 on; NO_CLUSTER stays."""
-    named, number = ids != NO_CLUSTER, np.full(len(ids), NO_CLUSTER)
-    if named.any():
-        number[named] = np.unique(ids[named], return_inverse=True)[1]
-    return number
 
 
 class Nodes(NamedTuple):
@@ -70,36 +70,26 @@ class Nodes(NamedTuple):
     before: np.ndarray  # cluster at the last update of ids, or NO_CLUSTER
 
 
-def find_clusters(
-    prototype: np.ndarray, weight: np.ndarray, links: np.ndarray, before: np.ndarray, known: float
-) -> np.ndarray:
+@kernel
+def find_clusters(prototype, weight, links, before, known):
     """Cluster of every node, given (i, j, count) of the pairs with hand-overs.
 
     `before`: their clusters at the last update of ids, or NO_CLUSTER; `known`: the share of the samples
     that had come by then.
     """
-    n = len(prototype)
-    strength = strengths(links, n)
-    linked = np.flatnonzero(strength)
-    label = np.zeros(n, np.int64)
-    if len(linked) < FEWEST_LINKED:
+    n = prototype.shape[0]
+    g = strengths(links, n)
+    linked, label = positive(g), np.zeros(n, np.int64)
+    if linked.shape[0] < FEWEST_LINKED:
         return label
-    nodes = Nodes(prototype, links, strength, before)
-    label[linked] = cluster_linked(nodes, linked, np.sqrt(weight), known, numberings(len(linked)))
-    label_others(strength, prototype, weight, linked, label)
+    of_linked = cluster_linked(Nodes(prototype, links, g, before), linked, weight, known)
+    for k in range(linked.shape[0]):
+        label[linked[k]] = of_linked[k]
+    label_others(g, prototype, weight, linked, label)
     return label
 
 
-@lru_cache(maxsize=16)
-def numberings(n: int) -> np.ndarray:
-    """Numbers of nodes, one numbering a row: as they are, then mixed by multiples of the golden ratio."""
-    number = np.tile(np.arange(n), (max(1, min(MOST_NUMBERINGS, MOST_NODES // n)), 1))
-    for turn in range(1, len(number)):
-        number[turn, np.argsort(np.arange(n) * (turn * GOLDEN) % 1.0)] = np.arange(n)
-    return number
-
-
-@kernel
+@jit_allocating
 def strengths(links, n):
     """g: hand-overs of every node."""
     g = np.zeros(n)
@@ -109,17 +99,42 @@ def strengths(links, n):
     return g
 
 
-@kernel
-def cluster_linked(base, linked, root, known, numberings):
+@jit_allocating
+def positive(values):
+    """Indices of the numbers above 0."""
+    index, n = np.empty(values.shape[0], np.int64), 0
+    for k in range(values.shape[0]):
+        if values[k] > 0:
+            index[n] = k
+            n += 1
+    return index[:n]
+
+
+@jit_allocating
+def numbering(n, turn):
+    """Number of every node: as they are, or mixed by multiples of the golden ratio."""
+    number = counted_up(n)
+    rank = 0
+    for m in range(ORDERS.shape[1] if turn > 0 else 0):
+        k = ORDERS[turn - 1, m]
+        if k < n:
+            number[k] = rank
+            rank += 1
+    return number
+
+
+@jit_allocating
+def cluster_linked(base, linked, weight, known):
     """Cluster of every linked node, numbered in the order of their first nodes: the best level, or the one
     closest to the last answer."""
-    nodes = only(base, linked, root)
+    nodes = only(base, linked, weight)
     position, links, g = nodes.position, nodes.links, nodes.g
     n = position.shape[0]
     best, alike = new_level(n), new_level(n)
-    tried = np.empty((numberings.shape[0], n), np.int64)
-    for turn in range(numberings.shape[0]):
-        by_modularity = modular_groups(links, numberings[turn])
+    n_numberings = max(1, min(MOST_NUMBERINGS, MOST_NODES // n))
+    tried = np.empty((n_numberings, n), np.int64)
+    for turn in range(n_numberings):
+        by_modularity = modular_groups(links, numbering(n, turn))
         if is_repeated(tried, turn, by_modularity):
             continue
         group, n_groups = finest(position, links, by_modularity)
@@ -131,12 +146,13 @@ def cluster_linked(base, linked, root, known, numberings):
 
 
 @jit_allocating
-def only(base, linked, root):
+def only(base, linked, weight):
     """The linked nodes, numbered from 0, in coordinates times √ω."""
     index = np.empty(base.g.shape[0], np.int64)
     for k in range(linked.shape[0]):
         index[linked[k]] = k
     position = in_order(base.position, linked)
+    root = np.sqrt(weight)
     for k in range(linked.shape[0]):
         for j in range(root.shape[0]):
             position[k, j] *= root[j]
