@@ -1,4 +1,4 @@
-"""Compiles the kernels that read a model out, for a process that compiles the one that learns meanwhile."""
+"""Compiles the kernels that are needed after the one that learns, one half of them in another process."""
 
 import sys
 from typing import Any
@@ -7,33 +7,52 @@ import numpy as np
 
 from .coarse import assign_coarsely, coarse_copy
 from .communities.coarse_vote import vote_coarsely
-from .communities.linked_nodes import base_nodes
+from .communities.linked_nodes import nearest_rows
 from .communities.newcomers import group_newcomers
 from .communities.valleys import Nodes, cluster_linked, numberings, strengths
 from .communities.voting import Voters, n_neighbours, vote, vote_weights
-from .handovers import births_of, find_pairs
+from .handovers import births_of, find_pairs, insert_rows
+from .pair_table import rehash
 from .readout import assign, read_out
 from .state import State, allocate
 
 N_NODES, N_FEATURES = 6, 2
+COMPONENTS, HANDOVER = "components", "handover"  # what a cluster is
+
+#: What the other process compiles, in the order in which it is needed. To compile the kernel that finds
+#: communities takes longer than the one that learns: what remains is compiled here.
+THERE = {
+    COMPONENTS: ("rehash", "insert_rows", "assign_coarsely", "assign"),
+    HANDOVER: ("rehash", "insert_rows", "find_pairs", "strengths", "cluster_linked", "nearest_rows", "vote"),
+}
 
 
-def compile_all() -> None:
-    """Compile the kernels in the order in which they are needed, and name each when it is done."""
-    state, X = _some_state(), np.zeros((1, N_FEATURES))
-    whole, label = read_out(state), np.zeros(1, np.int64)
-    _compile(assign, whole, X, label, np.empty(1))
-    base = base_nodes(state)
-    links = _compile(find_pairs, state.handover, births_of(state)[base])
+def compile_there(clusters: str) -> None:
+    """Compile what THERE names, and name each kernel when it is done."""
+    state, X, label = _some_state(), np.zeros((1, N_FEATURES)), np.zeros(1, np.int64)
+    _compile(rehash, state)
+    _compile(insert_rows, allocate(N_FEATURES), state.handover)
+    whole = read_out(state)
+    if clusters == COMPONENTS:
+        _compile(assign_coarsely, whole, coarse_copy(whole), X, label, np.empty(1))
+        _compile(assign, whole, X, label, np.empty(1))
+        return
+    links = _compile(find_pairs, state.handover, births_of(state))
     strength = _compile(strengths, links, N_NODES)
-    nodes = Nodes(state.prototype[base], links, strength, np.zeros(N_NODES, np.int64))
-    cluster = _compile(cluster_linked, nodes, base, state.weight, 1.0, numberings(N_NODES))
-    weights = _compile(vote_weights, links, cluster)
-    voters, k, coarse = Voters(cluster, weights), n_neighbours(N_NODES), coarse_copy(whole)
-    _compile(vote_coarsely, whole, coarse, voters, k, X, label)
-    _compile(vote, whole, voters, k, X, label)
-    _compile(group_newcomers, state.handover, births_of(state), state.node[:N_NODES], 0)
-    _compile(assign_coarsely, whole, coarse, X, label, np.empty(1))
+    nodes = Nodes(state.prototype[:N_NODES], links, strength, np.zeros(N_NODES, np.int64))
+    _compile(cluster_linked, nodes, np.arange(N_NODES), state.weight, 1.0, numberings(N_NODES))
+    _compile(nearest_rows, X, nodes.position, state.weight)
+    _compile(vote, whole, _some_voters(), n_neighbours(N_NODES), X, label)
+
+
+def compile_here(clusters: str) -> None:
+    """Compile the rest."""
+    if clusters == HANDOVER:
+        state, X, label = _some_state(), np.zeros((1, N_FEATURES)), np.zeros(1, np.int64)
+        whole, voters = read_out(state), _some_voters()
+        vote_coarsely(whole, coarse_copy(whole), voters, n_neighbours(N_NODES), X, label)
+        group_newcomers(state.handover, births_of(state), state.node[:N_NODES], 0)
+        vote_weights(np.zeros((1, 3), np.int64), voters.cluster)
 
 
 def _compile(kernel: Any, *arguments: Any) -> Any:
@@ -54,3 +73,10 @@ def _some_state() -> State:
     for k in range(N_NODES - 1):
         state.handover[k] = (k, k + 1, 3)
     return state
+
+
+def _some_voters() -> Voters:
+    """Weights are read-only, as in a snapshot: another type would be compiled again."""
+    weights = np.ones(N_NODES)
+    weights.flags.writeable = False
+    return Voters(np.zeros(N_NODES, np.int64), weights)

@@ -11,7 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from . import switches
+from . import prefetch, switches
 
 PACKAGE = Path(__file__).parents[1]
 
@@ -67,12 +67,15 @@ with switches.attempt("cache"):
         _impl_class = _Impl
 
         def load_overload(self, sig: Any, target_context: Any) -> Any:
+            found = None
             try:
-                return super().load_overload(sig, target_context)
+                found = super().load_overload(sig, target_context)
             except Exception:  # an unreadable cache file is as good as none: compile, and begin a new one
                 with suppress(OSError):
                     self.flush()
-                return None
+            if found is None:
+                prefetch.start()
+            return found
 
         def save_overload(self, sig: Any, data: Any) -> None:
             try:
