@@ -27,6 +27,7 @@ from .matching import Change, Community, sizes_and_centres
 from .members import NO_MEMBERS, Members
 from .schedule import (
     ABSENCE_INTERVAL,
+    CHECK_INTERVAL,
     FIRST_UPDATE,
     check_interval,
     earliest_update,
@@ -52,12 +53,13 @@ class CommunityIds:
         self.waiting: dict[Key, Waiting] = {}
         self.next_update = FIRST_UPDATE
         self.first_young = NEVER  # birth of the first node that may belong to a new cluster
+        self.look_interval = CHECK_INTERVAL  # samples between two looks at the youngest nodes, at least
 
     # ---- When to update ----
 
     def n_rows_until_step(self, n_seen: int) -> int:
         """Samples until `step` may have something to do."""
-        return max(1, min(self.next_update, next_check(n_seen)) - n_seen)
+        return max(1, min(self.next_update, next_check(n_seen, self.look_interval)) - n_seen)
 
     def step(self, state: State) -> None:  # INOUT state
         """Update ids when it is time, or when a cluster may be new or quiet."""

@@ -19,9 +19,11 @@ from ..core.handovers import births_of
 from ..core.layout import NONE
 from ..core.recount import PairCounts, apportioned, count_pairs
 from ..core.serialise import export
+from .community_ids import CommunityIds
 from .learner import Learner
 from .merging import merge_learners, recount_learner, updated
 from .rows import as_kernel_rows
+from .schedule import ABSENCE_INTERVAL
 
 BASE_ROWS = 2_000  # learnt in order before there are forks
 FEWEST_ROWS = 10_000  # of a shard: below, to merge it takes longer than to learn it
@@ -76,6 +78,8 @@ def _learnt_by_forks(base: Learner, X: np.ndarray, n_jobs: int) -> Learner:
 
 
 def _learn_shard(fork: Learner, shard: np.ndarray, stopped: Event) -> None:  # INOUT fork
+    if isinstance(fork.ids, CommunityIds):  # between looks, threads hold Python's lock and wait for it
+        fork.ids.look_interval = ABSENCE_INTERVAL
     step = max(1, PIECE_CELLS // shard.shape[1])
     for start in range(0, len(shard), step):
         if stopped.is_set():

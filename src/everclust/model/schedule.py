@@ -40,6 +40,6 @@ def check_interval(n_nodes: int) -> int:
     return CHECK_INTERVAL * (1 if n_nodes < MANY_NODES else 2 if n_nodes < 2 * MANY_NODES else 4)
 
 
-def next_check(n_seen: int) -> int:
+def next_check(n_seen: int, interval: int = CHECK_INTERVAL) -> int:
     """The next sample at which there may be a look at the youngest nodes."""
-    return n_seen - n_seen % CHECK_INTERVAL + CHECK_INTERVAL
+    return n_seen - n_seen % interval + interval
