@@ -32,9 +32,10 @@ def once() -> Iterator[None]:
 def _install() -> None:
     """Put a memory before numba's own resolution."""
     from numba.core.targetconfig import ConfigStack
-    from numba.core.types.functions import BaseFunction
+    from numba.core.types import BaseFunction
 
-    resolve, current_flags = BaseFunction.get_call_type, ConfigStack.top_or_none
+    resolve: Any = BaseFunction.get_call_type
+    current_flags = ConfigStack.top_or_none
     known: dict[int, tuple[Any, dict[Any, Any]]] = {}  # by the identity of an operation, which is kept alive
 
     def get_call_type(self: Any, context: Any, args: Any, kws: Any) -> Any:
@@ -49,7 +50,7 @@ def _install() -> None:
         self._impl_keys[signature.args] = code  # which code that is depends on the flags, too
         return signature
 
-    BaseFunction.get_call_type = get_call_type
+    BaseFunction.get_call_type = get_call_type  # type: ignore[method-assign]
 
 
 with switches.attempt("resolution"):
