@@ -238,3 +238,19 @@ def test_what_a_full_disk_leaves_behind_is_not_taken_for_new(step, workshop):
         assert workshop.add(2, "b" * 64) == (12, 0)
     assert workshop.add(2, "b" * 64)[0] == 12
     assert workshop.add(2, "b" * 64) == (12, 1)
+
+
+def test_a_kernel_from_the_cache_can_be_part_of_another_one(workshop):
+    """Its IR is not read before."""
+    workshop.add(1, "a" * 64)
+    assert workshop.add(1, "a" * 64) == (11, 1)
+    module = {"__name__": "small", "__file__": str(workshop.folder / "small.py")}
+    exec(compile((workshop.folder / "small.py").read_text(), module["__file__"], "exec"), module)
+    add = module["add"]
+    assert (add(10), sum(add.stats.cache_hits.values())) == (11, 1)
+
+    @numba.njit
+    def twice(x):
+        return add(add(x))
+
+    assert (twice(10), twice(20)) == (12, 22)

@@ -1,8 +1,15 @@
-from everclust.core.precompile import compile_all
+import pytest
+
+from everclust.core.precompile import THERE, compile_here, compile_there
 
 
-def test_every_kernel_is_named_when_it_is_done(capsys):
-    compile_all()
-    names = ["assign", "gather", "find_clusters", "match_groups", "vote_weights", "vote_coarsely", "vote"]
-    names += ["tell_nodes", "count_arrivals", "group_newcomers", "assign_coarsely"]
-    assert capsys.readouterr().out.split() == names
+@pytest.mark.parametrize("clusters", THERE)
+def test_every_kernel_is_named_when_it_is_done(clusters, capsys):
+    compile_there(clusters)
+    assert tuple(capsys.readouterr().out.split()) == THERE[clusters]
+
+
+@pytest.mark.parametrize("clusters", THERE)
+def test_what_is_compiled_here_is_not_named(clusters, capsys):
+    compile_here(clusters)
+    assert capsys.readouterr().out == ""

@@ -20,7 +20,6 @@ from ..core.variants import PUBLISHED, Variant
 from ..inspection import InspectionMixin
 from ..jit import prefetch
 from ..model.chunks import n_cores
-from ..model.clusters import HANDOVER
 from ..model.distances import distances
 from ..model.events import Event
 from ..model.file import StoredModel, write_model
@@ -297,8 +296,7 @@ class IncrementalClusterer(
             with nullcontext() if first else _STARTING:  # of two threads that start a model, one makes it
                 if first or not self.__sklearn_is_fitted__():
                     variant = self._chosen_variant()
-                    if self._clusters == HANDOVER:
-                        prefetch.expect("everclust.core.precompile")
+                    prefetch.expect("everclust.core.precompile", self._clusters)
                     X = self._validated(X, True, is_valid)
                     events = self._learn(X, self._new_learner(X.shape[1], variant), first)
         if events is None:

@@ -1,8 +1,9 @@
 """Compile the kernels that are needed next on another core, while this process compiles the first one.
 
-numba compiles one function at a time in a process. So a second process compiles the others into the cache on
+numba compiles one function at a time in a process. So a second process compiles others into the cache on
 disk, names each on its standard output as soon as it is there, and ends. It is started only when a kernel is
-not in the cache, that is, once per machine and version.
+not in the cache, that is, once per machine and version. When this process needs a kernel that is not there
+yet, it compiles its own share of the others first, and only then waits.
 """
 
 import atexit
@@ -11,52 +12,55 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
-from threading import Lock, Timer
+from threading import Condition, Thread
 from typing import Any
 
 from . import switches
 
-COLD_SECONDS = 0.5  # a kernel that takes longer is being compiled, not loaded
-
-_lock = Lock()
-_expected: set[str] = set()  # modules
+_news = Condition()
+_expected: list[tuple[str, str]] = []  # module and plan
+_own_share: list[tuple[str, str]] = []
+_awaited: set[str] = set()  # kernels that the other process has not compiled yet
 _process: "subprocess.Popen[str] | None" = None
+_owner = 0  # the process that started the other one
 
 
-def expect(module: str) -> None:
-    """Have `compile_all` of a module run in another process as soon as a kernel must be compiled."""
+def expect(module: str, plan: str) -> None:
+    """Compile what a plan of a module names, as soon as a kernel must be compiled: in another process those
+    that `module.THERE[plan]` names, by `compile_there(plan)`, and here the rest, by `compile_here(plan)`."""
     if switches.is_on("prefetch") and switches.is_on("cache"):
-        _expected.add(module)
+        _expected[:] = [(module, plan)]
 
 
 @contextmanager
 def meanwhile(kernel: Any) -> Iterator[None]:
-    """While a kernel is compiled, let another process compile what is expected; or wait for it to compile
-    this very kernel."""
+    """Wait for the other process before a kernel that it compiles is loaded."""
     _wait_for(kernel.__name__)
-    timer = Timer(COLD_SECONDS, _start)
-    timer.daemon = True
-    if _expected:
-        timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
+    yield
 
 
-def _start() -> None:
-    global _process
-    with _lock, switches.attempt("prefetch"):
-        if _expected and _process is None and _can_start():
-            _process = subprocess.Popen(
-                [sys.executable, "-c", f"import {_expected.pop()} as m; m.compile_all()"],
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                text=True,
-            )
+def start() -> None:
+    """Start the other process if something is expected: a kernel is not in the cache."""
+    global _process, _owner
+    with _news, switches.attempt("prefetch"):
+        if not _expected or _process is not None or not _can_start():
+            return
+        module, plan = _expected.pop()
+        planned = import_module(module).THERE[plan]
+        _process = subprocess.Popen(
+            [sys.executable, "-c", f"import {module} as m; m.compile_there({plan!r})"],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        _owner = os.getpid()
+        _awaited.update(planned)
+        _own_share.append((module, plan))
+        Thread(target=_listen, args=(_process,), name="everclust-prefetch", daemon=True).start()
 
 
 def _can_start() -> bool:
@@ -66,25 +70,39 @@ def _can_start() -> bool:
     return is_python and len(cores) > 1
 
 
+def _listen(process: "subprocess.Popen[str]") -> None:
+    """Note which kernels the other process has compiled, until it ends."""
+    assert process.stdout is not None
+    with process.stdout as lines:
+        for line in lines:
+            with _news:
+                _awaited.discard(line.strip())
+                _news.notify_all()
+    process.wait()
+    with _news:
+        _awaited.clear()
+        _news.notify_all()
+
+
+def _is_awaited(name: str) -> bool:
+    return name in _awaited and _owner == os.getpid()
+
+
 def _wait_for(name: str) -> None:
-    """Wait until the other process, if there is one, has compiled a kernel or has ended."""
-    with _lock:
-        if _process is None or _process.stdout is None:
-            return
-        for line in _process.stdout:
-            if line.strip() == name:
-                return
-        _end()
+    """Wait until the other process has compiled a kernel or has ended; use the time."""
+    while _is_awaited(name) and _own_share:
+        module, plan = _own_share.pop()
+        import_module(module).compile_here(plan)
+    if _is_awaited(name):
+        with _news:
+            _news.wait_for(lambda: not _is_awaited(name))
 
 
 def _end() -> None:
     """End the other process, if it has not ended."""
-    global _process
-    if _process is not None and _process.stdout is not None:
+    if _process is not None and _owner == os.getpid():
         _process.kill()
-        _process.stdout.close()
         _process.wait()
-    _process = None
 
 
 atexit.register(_end)

@@ -1,0 +1,58 @@
+"""Resolve an operation once for the types of its arguments, not at every place where it is written.
+
+For every `a + b`, numba tries one rule after the other until one fits the types of a and b. The parts of our
+kernels ask some hundred questions ten thousand times. Other functions are compiled as ever.
+"""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from . import switches
+
+
+class _Compiling(threading.local):
+    kernel = False  # whether this thread compiles a kernel
+
+
+_compiling = _Compiling()
+
+
+@contextmanager
+def once() -> Iterator[None]:
+    """While this thread compiles a kernel, remember what numba has resolved."""
+    before, _compiling.kernel = _compiling.kernel, True
+    try:
+        yield
+    finally:
+        _compiling.kernel = before
+
+
+def _install() -> None:
+    """Put a memory before numba's own resolution."""
+    from numba.core.targetconfig import ConfigStack
+    from numba.core.types import BaseFunction
+
+    resolve: Any = BaseFunction.get_call_type
+    current_flags = ConfigStack.top_or_none
+    known: dict[int, tuple[Any, dict[Any, Any]]] = {}  # by the identity of an operation, which is kept alive
+
+    def get_call_type(self: Any, context: Any, args: Any, kws: Any) -> Any:
+        if kws or not _compiling.kernel:
+            return resolve(self, context, args, kws)
+        answers = known.setdefault(id(self), (self, {}))[1]
+        question = context, args, current_flags()
+        if question not in answers:
+            signature = resolve(self, context, args, kws)
+            answers[question] = signature, self._impl_keys[signature.args]
+        signature, code = answers[question]
+        self._impl_keys[signature.args] = code  # which code that is depends on the flags, too
+        return signature
+
+    BaseFunction.get_call_type = get_call_type  # type: ignore[method-assign]
+
+
+with switches.attempt("resolution"):
+    if switches.is_on("resolution"):
+        _install()
