@@ -143,11 +143,10 @@ def n_clusters(state, total):
 def squared_distance_within(counts, wanted):
     """The square of the distance within which so many of the counted ones lie, in units of the first."""
     below, b = 0.0, 0
-    while b < N_BINS - 1 and below + counts[b] < wanted:
+    while below + counts[b] < wanted:
         below += counts[b]
         b += 1
-    share = min((wanted - below) / counts[b], 1.0) if counts[b] > 0.0 else 1.0
-    return lower_edge(b) + share * (lower_edge(b + 1) - lower_edge(b))
+    return lower_edge(b) + (wanted - below) / counts[b] * (lower_edge(b + 1) - lower_edge(b))
 
 
 @jit
