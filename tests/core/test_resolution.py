@@ -65,7 +65,17 @@ def test_later_ones_are_compared_with_them(state, compiled):
 
 @pytest.mark.parametrize(
     ("squared", "place"),
-    [(1.0, 0), (1.4, 0), (1.5, 1), (1.99, 1), (2.0, 2), (0.99, -1), (0.74, -2), (1e-300, -BELOW), (1e300, 31)],
+    [
+        (1.0, 0),
+        (1.4, 0),
+        (1.5, 1),
+        (1.99, 1),
+        (2.0, 2),
+        (0.99, -1),
+        (0.74, -2),
+        (1e-300, -BELOW),
+        (1e300, 31),
+    ],
 )
 def test_bins(squared, place, state, compiled):
     compiled(resolution.count)(state, 1.25)
@@ -145,7 +155,23 @@ def test_old_counts_fade(state, compiled):
     scalars.n_probes, scalars.n_compared = N_PROBES, 128
     compiled(resolution.start_again)(state)
     assert (state.distance_count[3], scalars.n_ratios, scalars.log_ratios) == (7.0, 14.0, 3.5)
-    assert (scalars.n_probes, scalars.n_compared) == (0, 0)
+    assert (scalars.n_probes, scalars.n_compared, scalars.n_rounds, scalars.n_resting) == (0, 0, 1, 0)
+
+
+def test_rests_grow_to_seven_times_the_comparison(state, compiled):
+    rests = []
+    for _ in range(10):
+        scalars_of(state).n_compared = 128
+        compiled(resolution.start_again)(state)
+        rests.append(scalars_of(state).n_resting / 128)
+    assert rests == [0, 1, 2, 3, 4, 5, 6, 7, 7, 7]
+
+
+def test_samples_pass_while_probes_rest(state, compiled):
+    scalars_of(state).n_resting = 2
+    for _ in range(3):
+        compiled(resolution.watch)(state, np.array([1.0]))
+    assert (scalars_of(state).n_resting, scalars_of(state).n_probes) == (0, 1)
 
 
 def test_a_finer_radius(compiled):

@@ -12,6 +12,7 @@ from oracles.handover import HandoverOracle
 N_PROBES = 32
 ROUND, SHORTEST = 16, 8  # intervals, samples
 MEMORY = 7 / 8
+LONGEST_REST = 7
 BINS, BINS_BELOW = 128, 96
 FEWEST, RISE, HOLLOW, PER_CLUSTER = 2, 1.5, 1 / 4, 5
 
@@ -27,6 +28,7 @@ class RefinedOracle(HandoverOracle):
         self.ratios: list[list[float]] = []  # ln(r2 / r1) of the same
         self.first: float | None = None  # the first squared distance above 0
         self.radius_factor = 1.0
+        self.resting = 0
 
     def seed(self, x: list[float]) -> None:
         super().seed(x)
@@ -37,6 +39,9 @@ class RefinedOracle(HandoverOracle):
         self.watch(x)
 
     def watch(self, x: list[float]) -> None:
+        if self.resting:
+            self.resting -= 1
+            return
         if len(self.probes) < N_PROBES:
             self.probes.append(x)
             self.away.append([])
@@ -53,6 +58,7 @@ class RefinedOracle(HandoverOracle):
 
     def end_round(self) -> None:
         n = len(self.away[0])
+        self.resting = n * min(len(self.rounds), LONGEST_REST)
         pairs = [sorted(away)[:2] for away in self.away]
         self.ratios.insert(0, [math.log(b) / 2 - math.log(a) / 2 for a, b in pairs if a > 0])
         self.rounds.insert(0, [squared for away in self.away for squared in away if squared > 0])

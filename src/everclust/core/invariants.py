@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from .layout import NO_EXPONENT
+from .layout import LONGEST_REST, NO_EXPONENT
 from .state import State, scalars_of
 
 LARGEST_EXPONENT = 1_100  # beyond that of any float64
@@ -132,7 +132,11 @@ def _of_probes(state: State, scalars: Any) -> Rules:
     nearest, second, _ = state.probe_distance[:, : scalars.n_probes]
     sums = scalars.n_ratios, scalars.log_ratios
     return [
-        ("there are at most as many probes as there is room for", 0 <= scalars.n_probes <= state.probe.shape[1]),
+        (
+            "there are at most as many probes as there is room for",
+            0 <= scalars.n_probes <= state.probe.shape[1],
+        ),
+        ("rounds and rests are in range", 0 <= scalars.n_rounds <= LONGEST_REST and scalars.n_resting >= 0),
         ("no more samples were compared than learnt", 0 <= scalars.n_compared <= scalars.n_seen),
         ("a probe's nearest sample is nearer than the second", ((nearest >= 0) & (nearest <= second)).all()),
         ("counts and sums of distances are not negative", min(0.0, *sums, *state.distance_count) == 0.0),

@@ -2,15 +2,15 @@
 
 V follows from how close the Λ newest samples are to each other. Where clusters outnumber them, few have a
 neighbour of their own cluster among them, and a node takes in several clusters. So some samples, the probes,
-are compared with those that follow: within more and more distance there are more and more of them, fewer where
-the probe's cluster ends, and more again where others begin. docs/handover.md, section Resolution, has the rule.
+are compared with those that follow. Farther and farther out there are more of these; hardly more where the
+cluster of a probe ends, and more again where others begin. docs/handover.md, Resolution, has the rule.
 """
 
 import math
 
 from ..jit.compile import jit
 from ..jit.simd import WIDTH
-from .layout import N_BINS, N_PROBES, NO_EXPONENT
+from .layout import LONGEST_REST, N_BINS, N_PROBES, NO_EXPONENT
 from .metric import plain_vector_of_weighted_squared_distances
 
 NEAREST, SECOND, PRESENT = range(3)  # rows of state.probe_distance
@@ -28,17 +28,19 @@ squared_distances_to_probes = jit(plain_vector_of_weighted_squared_distances)  #
 
 @jit
 def watch(state, x):  # INOUT probe, probe_distance, distance_count, scalars
-    """Let x be a probe, or compare it with the probes; at the end of a round, decide."""
+    """Let x be a probe, or compare it with the probes; at the end of a round decide, and rest for a while."""
     scalars = state.scalars[0]
-    if scalars.n_probes < N_PROBES:
+    if scalars.n_resting > 0:
+        scalars.n_resting -= 1
+    elif scalars.n_probes < N_PROBES:
         take_probe(state, x)
-        return
-    compare(state, x)
-    scalars.n_compared += 1
-    if scalars.n_compared >= INTERVALS * max(scalars.interval, SHORTEST_INTERVAL):
-        measure_dimension(state)
-        decide(state)
-        start_again(state)
+    else:
+        compare(state, x)
+        scalars.n_compared += 1
+        if scalars.n_compared >= INTERVALS * max(scalars.interval, SHORTEST_INTERVAL):
+            measure_dimension(state)
+            decide(state)
+            start_again(state)
 
 
 @jit
@@ -123,7 +125,9 @@ def n_clusters(state, total):
     out it is greater again by half in its logarithm, and if those farther out are far less dense.
     """
     scalars, counts = state.scalars[0], state.distance_count
-    inside = 2.0 ** (0.5 * scalars.n_ratios / scalars.log_ratios) - 1.0  # growth of the density within, less 1
+    inside = (
+        2.0 ** (0.5 * scalars.n_ratios / scalars.log_ratios) - 1.0
+    )  # growth of the density within, less 1
     k, least, greatest = 1.0, math.inf, 1.0
     beyond, half_way = total, total - counts[N_BINS - 1]
     for b in range(N_BINS - 3, -1, -1):
@@ -158,8 +162,10 @@ def lower_edge(b):
 
 @jit
 def start_again(state):  # INOUT distance_count, scalars
-    """New probes, and a fading memory of the old ones."""
+    """New probes, later and later, and a fading memory of the old ones."""
     scalars = state.scalars[0]
+    scalars.n_resting = scalars.n_rounds * scalars.n_compared
+    scalars.n_rounds = min(scalars.n_rounds + 1, LONGEST_REST)
     scalars.n_probes = 0
     scalars.n_compared = 0
     scalars.n_ratios *= REMEMBERED

@@ -26,7 +26,10 @@ KEPT_SCALARS = (
     *("n_seen", "since_recalibration", "interval", "vigilance", "cluster_ratio"),
     *("next_cluster", "provisional", "next_community"),
 )
-PROBE_SCALARS = ("n_probes", "n_compared", "first_exponent", "n_ratios", "log_ratios", "radius_factor")
+PROBE_SCALARS = (
+    *("n_probes", "n_compared", "n_rounds", "n_resting", "first_exponent"),
+    *("n_ratios", "log_ratios", "radius_factor"),
+)
 PROBE_ARRAYS = ("probe", "probe_distance", "distance_count")
 KINDS = {
     "usage": "i",

@@ -44,6 +44,8 @@ SCALARS = record(
     ("n_coarse_misses", np.int64),
     ("n_probes", np.int64),  # samples that the next ones are compared with: see resolution.py
     ("n_compared", np.int64),  # samples compared with these probes
+    ("n_rounds", np.int64),  # of comparison, or LONGEST_REST of them
+    ("n_resting", np.int64),  # samples until the next probes
     ("first_exponent", np.int64),  # of the first squared distance that was counted
     ("n_ratios", np.float64),  # D = n_ratios / log_ratios
     ("log_ratios", np.float64),

@@ -142,7 +142,9 @@ def _check_scalars(scalars: Mapping[str, Any]) -> None:
 def _check_probe_scalars(scalars: Mapping[str, Any], clusters: str) -> None:
     if clusters == COMPONENTS:
         raise ValueError("probes, which only models of EverClust have")
-    wrong = [name for name in ("n_probes", "n_compared") if not is_count(scalars[name])]
+    wrong = [
+        name for name in ("n_probes", "n_compared", "n_rounds", "n_resting") if not is_count(scalars[name])
+    ]
     wrong += [name for name in ("first_exponent",) if type(scalars[name]) is not int]
     numbers = ("n_ratios", "log_ratios", "radius_factor")
     wrong += [
