@@ -24,6 +24,7 @@ NAMED = {
     "without_shrinking": variants.WITHOUT_SHRINKING,
     "without_both": variants.WITHOUT_BOTH,
     "capped": variants.CAPPED,
+    "refined": variants.REFINED,
 }
 
 
@@ -68,6 +69,16 @@ def test_longer_streams(texture):
     lockstep(X, variants.PUBLISHED, discard_close_calls=False)
 
 
+@pytest.mark.parametrize("capped", [False, True])
+def test_many_clusters(capped):
+    """So many that nodes become finer."""
+    rng = np.random.default_rng(2)
+    centre = 12.0 * np.stack(np.divmod(np.arange(36), 6), axis=1)
+    X = centre[rng.integers(36, size=450)] + rng.normal(size=(450, 2)) * [1.0, 1.5]
+    slow = lockstep(X, variants.REFINED._replace(capped=capped), discard_close_calls=False)
+    assert slow.radius_factor < 0.5
+
+
 @pytest.mark.parametrize("name", NAMED)
 @given(seed=st.integers(0, 2**32), d=st.integers(1, 3))
 def test_from_any_model(name, seed, d):
@@ -94,6 +105,7 @@ def lockstep(X, variant, *, slow=None, discard_close_calls=True):
         check(state)
         compare_models(state, slow)
         compare_predictions(state, slow, np.stack([x, (x + X[i // 2]) / 2, -2 * X[i // 3]]))
+    return slow
 
 
 def compare_models(state, slow):
@@ -126,6 +138,9 @@ def compare_models(state, slow):
     same(components(state), [min(slow.component_of(k)) for k in range(n_nodes)])
     assert now.n_nodes - now.n_joins == len(found)
     assert now.n_active == sum(slow.active)
+    if state.probe.size:
+        assert now.n_probes == len(slow.probes)
+        assert now.radius_factor == pytest.approx(slow.radius_factor, rel=1e-12)
 
 
 def compare_predictions(state, slow, probes):

@@ -4,6 +4,7 @@ import numpy as np
 
 from everclust.core.serialise import KEPT_SCALARS, restore
 from oracles.handover import HandoverOracle
+from oracles.resolution import RefinedOracle
 
 
 def grid(rng, n, d):
@@ -86,7 +87,8 @@ def some_model(rng, d, variant):
 
 
 def specification(variant):
-    return HandoverOracle(
+    oracle = RefinedOracle if variant.refines else HandoverOracle
+    return oracle(
         capped=variant.capped,
         first_interval=variant.first_interval,
         evidence="printed" if variant.printed_evidence else "published",

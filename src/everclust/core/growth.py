@@ -13,6 +13,7 @@ from .window import window_rows
 COPIED = (
     *("scalars", "node", "prototype", "touched", "mean", "square_sum", "weight"),
     *("slot", "isolated", "changed", "pair", "edge", "event", "event_centre"),
+    *("probe", "probe_distance", "distance_count"),
 )
 
 
@@ -46,6 +47,7 @@ def grow(state: State) -> State:
         events=max(scalar(state, "n_events") + 4 * n_active + 4, len(state.event)),
         event_centres=max(scalar(state, "n_event_centres") + 2 * n_active + 4, len(state.event_centre)),
         handovers=4 * int(np.count_nonzero(handover["count"])) if is_crowded else len(handover),
+        probes=state.probe.shape[1],
     )
     for name in COPIED:
         copy_rows(getattr(bigger, name), getattr(state, name))

@@ -4,7 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from .layout import LONGEST_REST, NO_EXPONENT
 from .state import State, scalars_of
+
+LARGEST_EXPONENT = 1_100  # beyond that of any float64
 
 Rules = list[tuple[str, Any]]  # (invariant, whether it holds)
 
@@ -27,6 +30,7 @@ def _rules(state: State) -> Rules:
         *_of_clusters(scalars, node, slot),
         *_of_handovers(state, scalars, node),
         *_of_the_stream(state, scalars),
+        *_of_probes(state, scalars),
     ]
 
 
@@ -122,6 +126,27 @@ def _of_the_stream(state: State, scalars: Any) -> Rules:
         ("the cluster ratio is in range", 0 <= scalars.cluster_ratio <= 1),
         ("the window holds at most two intervals", scalars.window_size <= longest),
     ]
+
+
+def _of_probes(state: State, scalars: Any) -> Rules:
+    nearest, second, _ = state.probe_distance[:, : scalars.n_probes]
+    sums = scalars.n_ratios, scalars.log_ratios
+    return [
+        (
+            "there are at most as many probes as there is room for",
+            0 <= scalars.n_probes <= state.probe.shape[1],
+        ),
+        ("rounds and rests are in range", 0 <= scalars.n_rounds <= LONGEST_REST and scalars.n_resting >= 0),
+        ("no more samples were compared than learnt", 0 <= scalars.n_compared <= scalars.n_seen),
+        ("a probe's nearest sample is nearer than the second", ((nearest >= 0) & (nearest <= second)).all()),
+        ("counts and sums of distances are not negative", min(0.0, *sums, *state.distance_count) == 0.0),
+        ("the first distance has an exponent of its own", _is_exponent(int(scalars.first_exponent))),
+        ("the radius is made smaller, if at all", 0 < scalars.radius_factor <= 1),
+    ]
+
+
+def _is_exponent(number: int) -> bool:
+    return number == NO_EXPONENT or abs(number) <= LARGEST_EXPONENT
 
 
 def _positive(values: np.ndarray) -> bool:

@@ -8,4 +8,9 @@ SEED_NODES = 3  # so many samples become nodes unconditionally
 # scalars.n_changed: how many slots are listed whose component this sample has changed, or:
 NONE_CHANGED, ALL_CHANGED = 0, 2**62
 
+N_PROBES = 32  # samples that later ones are compared with: see resolution.py
+LONGEST_REST = 7  # as many times as long as the comparison: in the end one in eight samples is compared
+N_BINS = 128  # of distances to them
+NO_EXPONENT = 2**62  # scalars.first_exponent before any distance was counted
+
 NOT_CENTRED = 2**62  # scalars.n_coarse_misses of a coarse copy that was never made

@@ -14,6 +14,7 @@ from .layout import NEVER, NONE_CHANGED, SEED_NODES
 from .maintenance import maintain
 from .metric import cap
 from .nearest import new_scratch
+from .resolution import watch
 from .resonance import create, resonate
 from .state import State, scalar
 from .variants import PUBLISHED, UNBOUNDED, Variant
@@ -33,6 +34,8 @@ def learn_sample(state, X, i, variant, scratch):  # INOUT state, scratch
         create(state, x)
     else:
         resonate(state, x, variant, scratch)
+    if state.probe.shape[1] != 0:
+        watch(state, x)
 
 
 @kernel

@@ -14,7 +14,7 @@ from .correspondence import Sources, find_sources, index_by_birth, select
 from .handovers import births_of
 from .layout import NONE
 from .merged_nodes import Pieces, merge_nodes, merge_pairs, places_of, without_surplus
-from .serialise import Arrays, export, restore
+from .serialise import PROBE_ARRAYS, Arrays, export, restore
 from .spread import SCALE_FLOOR
 from .state import State, copy, new_state, scalar
 
@@ -136,6 +136,7 @@ def merge_two(a: Part, b: Part, base: Part, capped: bool) -> tuple[Part, Sources
         "weight": weight,
         "scale": np.full(len(kept), scale_of(stream, weight)),
         "window": merge_windows(a, b, base, 2 * clock["interval"]),
+        **{name: a.arrays[name] for name in PROBE_ARRAYS if name in a.arrays},
     }
     scalars = {**a.scalars, **clock, "n_seen": stream.n, "n_born": n_born, "since_recalibration": 0}
     return Part(scalars, arrays), pieces.sources

@@ -55,7 +55,7 @@ def plain_weighted_squared_distances(x, block, weight, out):
         store(out, lane + 3 * WIDTH, d)
 
 
-def _vector_of_weighted_squared_distances(x, block, lane, weight, out):
+def plain_vector_of_weighted_squared_distances(x, block, lane, weight, out):
     """`blocks.vector_of_squared_distances` in the capped metric."""
     total = splat(0.0)
     for j in range(x.shape[0]):
@@ -65,7 +65,7 @@ def _vector_of_weighted_squared_distances(x, block, lane, weight, out):
 
 
 weighted_squared_distances = jit(plain_weighted_squared_distances, FUSED)  # INOUT out
-vector_of_weighted_squared_distances = jit(_vector_of_weighted_squared_distances, FUSED)  # INOUT out
+vector_of_weighted_squared_distances = jit(plain_vector_of_weighted_squared_distances, FUSED)  # INOUT out
 
 
 @jit_allocating

@@ -14,7 +14,7 @@ from ..jit.reference import refer
 from .cluster_ids import update_ids
 from .handovers import handovers, insert_rows, table_of
 from .invariants import check
-from .layout import ALL_CHANGED, NO_CLUSTER, NONE
+from .layout import ALL_CHANGED, N_BINS, N_PROBES, NO_CLUSTER, NONE
 from .pair_table import pair_of
 from .readout import cluster_ids, edges
 from .state import State, allocate, scalar, scalars_of
@@ -26,6 +26,11 @@ KEPT_SCALARS = (
     *("n_seen", "since_recalibration", "interval", "vigilance", "cluster_ratio"),
     *("next_cluster", "provisional", "next_community"),
 )
+PROBE_SCALARS = (
+    *("n_probes", "n_compared", "n_rounds", "n_resting", "first_exponent"),
+    *("n_ratios", "log_ratios", "radius_factor"),
+)
+PROBE_ARRAYS = ("probe", "probe_distance", "distance_count")
 KINDS = {
     "usage": "i",
     "wins": "i",
@@ -58,6 +63,9 @@ def export(state: State) -> tuple[dict[str, Any], Arrays]:
         "cluster": cluster_ids(state),
         "since": _since(state),
     }
+    if state.probe.size:
+        scalars |= {name: scalar(state, name) for name in PROBE_SCALARS}
+        arrays |= {name: getattr(state, name).copy() for name in PROBE_ARRAYS}
     return scalars, arrays
 
 
@@ -93,6 +101,7 @@ def restore(scalars: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Sta
         event_centres=n_nodes,
         window=2 * scalars["interval"],
         handovers=3 * len(arrays["handover"]),
+        probes=N_PROBES if "probe" in arrays else 0,
     )
     restored = scalars_of(state)
     for name in KEPT_SCALARS:
@@ -108,6 +117,11 @@ def restore(scalars: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Sta
     restored.window_size = len(arrays["window"])
     restored.window_head = restored.window_size % len(state.window)
     state.window[: restored.window_size] = arrays["window"]
+    if "probe" in arrays:
+        for name in PROBE_SCALARS:
+            restored[name] = scalars[name]
+        for name in PROBE_ARRAYS:
+            getattr(state, name)[:] = arrays[name]
     handover = arrays["handover"].copy()
     handover[:, :2] = arrays["birth"][handover[:, :2]]
     insert_rows(state, table_of(handover))
@@ -183,8 +197,13 @@ def examine(scalars: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Sta
         "edge": (len(arrays["edge"]), 2),
         "handover": (len(arrays["handover"]), 3),
     }
+    kinds = KINDS
+    if "probe" in arrays:
+        probed = (n_features, N_PROBES), (3, N_PROBES), (N_BINS,)
+        shapes |= dict(zip(PROBE_ARRAYS, probed, strict=True))
+        kinds = KINDS | dict.fromkeys(PROBE_ARRAYS, "f")
     wrong = [name for name in shapes if arrays[name].shape != shapes[name]]
-    wrong += [name for name in KINDS if arrays[name].dtype.kind != KINDS[name]]
+    wrong += [name for name in kinds if arrays[name].dtype.kind != kinds[name]]
     if wrong:
         raise ValueError(f"wrong shape or dtype of array {', '.join(map(repr, sorted(wrong)))}")
     if n_nodes == 0 or n_features == 0:

@@ -7,7 +7,7 @@ import numpy as np
 from ..jit.blocks import LANES, copy_blocks, new_blocks
 from ..jit.compile import record
 from ..jit.reference import declare_lists
-from .layout import NO_CLUSTER, NONE, NOT_CENTRED
+from .layout import N_BINS, N_PROBES, NO_CLUSTER, NO_EXPONENT, NONE, NOT_CENTRED
 from .variants import PUBLISHED, Variant
 
 SCALARS = record(
@@ -42,6 +42,14 @@ SCALARS = record(
     ("coarse_unit", np.float64),  # see nearest.py
     ("coarse_stretch", np.float64),  # of a distance in the coarse copy: see metric.py
     ("n_coarse_misses", np.int64),
+    ("n_probes", np.int64),  # samples that the next ones are compared with: see resolution.py
+    ("n_compared", np.int64),  # samples compared with these probes
+    ("n_rounds", np.int64),  # of comparison, or LONGEST_REST of them
+    ("n_resting", np.int64),  # samples until the next probes
+    ("first_exponent", np.int64),  # of the first squared distance that was counted
+    ("n_ratios", np.float64),  # D = n_ratios / log_ratios
+    ("log_ratios", np.float64),
+    ("radius_factor", np.float64),  # of the radius that V stands for
 )
 NODE = record(
     ("usage", np.int64),  # M_k
@@ -109,6 +117,10 @@ class State(NamedTuple):
     event_centre: np.ndarray
     # Hand-overs between nodes, a hash table for reading out only.
     handover: np.ndarray
+    # Probes, feature by feature, and their distances to the samples after them; none for IDAT.
+    probe: np.ndarray
+    probe_distance: np.ndarray  # squares: to the nearest, the second nearest and the present sample
+    distance_count: np.ndarray  # how many were as far away as each bin says
     # The coarse copy of the nodes, for the search only.
     coarse: np.ndarray  # float32
     coarse_centre: np.ndarray
@@ -120,7 +132,7 @@ declare_lists(State, "touched", "isolated", "changed", "pair_bucket", "edge")
 
 def new_state(n_features: int, variant: Variant = PUBLISHED) -> State:
     """A model that has seen nothing."""
-    state = allocate(n_features, window=2 * variant.first_interval)
+    state = allocate(n_features, window=2 * variant.first_interval, probes=N_PROBES * variant.refines)
     state.scalars["interval"] = variant.first_interval
     return state
 
@@ -134,6 +146,7 @@ def allocate(
     events: int = 1,
     event_centres: int = 1,
     handovers: int = 1024,
+    probes: int = 0,
 ) -> State:
     """An empty state with room for at least so many of each."""
     nodes, slots, pairs = _capacity(nodes), _capacity(slots), _capacity(pairs)
@@ -155,6 +168,9 @@ def allocate(
         event=np.zeros(_capacity(events), EVENT),
         event_centre=np.zeros((_capacity(event_centres), n_features)),
         handover=np.zeros(_capacity(handovers), HANDOVER),
+        probe=np.zeros((n_features, probes)),
+        probe_distance=np.zeros((3, probes)),
+        distance_count=np.zeros(N_BINS if probes else 0),
         coarse=new_blocks(nodes // LANES, n_features + 1, np.float32),
         coarse_centre=np.zeros(n_features),
         coarse_scale=np.zeros(n_features),
@@ -162,6 +178,8 @@ def allocate(
     state.scalars["widest"] = -1.0
     state.scalars["n_coarse_misses"] = NOT_CENTRED
     state.scalars["provisional"] = NO_CLUSTER
+    state.scalars["first_exponent"] = NO_EXPONENT
+    state.scalars["radius_factor"] = 1.0
     state.coarse[:, n_features] = np.inf  # lanes without a node
     return state
 

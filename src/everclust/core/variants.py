@@ -1,6 +1,6 @@
 """Variants of the algorithm: the published one, those of the paper's ablation study, and additions.
 
-`IDAT()` uses PUBLISHED, and CAPPED with `metric="capped"`. The others exist for the benchmark.
+`IDAT()` uses PUBLISHED, `EverClust()` uses REFINED, capped or not. The others exist for the benchmark.
 """
 
 from typing import NamedTuple
@@ -17,6 +17,7 @@ class Variant(NamedTuple):
     shrinks: bool = True  # the interval may shrink
     recalibrates: bool = True
     capped: bool = False  # the metric: no feature weighs more than the median one
+    refines: bool = False  # nodes are finer where clusters are many: see resolution.py
     max_nodes: int = UNBOUNDED  # more are evicted
 
 
@@ -26,6 +27,7 @@ WITHOUT_GROWTH = Variant(grows=False)
 WITHOUT_SHRINKING = Variant(shrinks=False)
 WITHOUT_BOTH = Variant(recalibrates=False)
 CAPPED = Variant(capped=True)
+REFINED = Variant(refines=True)
 
 
 def starting_at(first_interval: int, variant: Variant = PUBLISHED) -> Variant:

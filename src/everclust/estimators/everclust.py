@@ -2,6 +2,7 @@
 
 from typing import ClassVar
 
+from ..core.variants import REFINED
 from ..model.clusters import HANDOVER
 from .incremental import IncrementalClusterer
 
@@ -77,6 +78,7 @@ class EverClust(IncrementalClusterer):
 
     _algorithm = "everclust"
     _clusters = HANDOVER
+    _variant = REFINED
     _choices: ClassVar = {"metric": ("capped", "euclidean")}
 
     def __init__(

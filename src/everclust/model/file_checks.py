@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from collections.abc import Iterable, Mapping
 from reprlib import repr as shortened
@@ -110,6 +111,8 @@ def check_distinct(names: Iterable[str]) -> None:
 def checked_state(scalars: Mapping[str, Any], arrays: Arrays, clusters: str) -> State:
     """The state that these are the parts of, with every check of state, ids and events."""
     _check_scalars(scalars)
+    if "probe" in arrays:
+        _check_probe_scalars(scalars, clusters)
     state = examine(scalars, arrays)
     n_features = arrays["prototype"].shape[1]
     next_id = scalars["next_cluster" if clusters == COMPONENTS else "next_community"]
@@ -132,6 +135,23 @@ def _check_scalars(scalars: Mapping[str, Any]) -> None:
         wrong.append("since_recalibration")
     if not wrong:  # a sample issues at most one id for each node, and so leads from a legal number to one
         wrong += [name for name in IDS if scalars[name] > (scalars["n_seen"] + 1) ** 2]
+    if wrong:
+        raise ValueError(f"invalid scalar {_listed(wrong)}")
+
+
+def _check_probe_scalars(scalars: Mapping[str, Any], clusters: str) -> None:
+    if clusters == COMPONENTS:
+        raise ValueError("probes, which only models of EverClust have")
+    wrong = [
+        name for name in ("n_probes", "n_compared", "n_rounds", "n_resting") if not is_count(scalars[name])
+    ]
+    wrong += [name for name in ("first_exponent",) if type(scalars[name]) is not int]
+    numbers = ("n_ratios", "log_ratios", "radius_factor")
+    wrong += [
+        name
+        for name in numbers
+        if type(scalars[name]) not in (int, float) or not math.isfinite(scalars[name])
+    ]
     if wrong:
         raise ValueError(f"invalid scalar {_listed(wrong)}")
 

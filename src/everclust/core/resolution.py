@@ -1,0 +1,182 @@
+"""Finer nodes where clusters are many: by how much the radius that V stands for is made smaller.
+
+V follows from how close the Λ newest samples are to each other. Where clusters outnumber them, few have a
+neighbour of their own cluster among them, and a node takes in several clusters. So some samples, the probes,
+are compared with those that follow. Farther and farther out there are more of these; hardly more where the
+cluster of a probe ends, and more again where others begin. docs/handover.md, Resolution, has the rule.
+"""
+
+import math
+
+from ..jit.compile import jit
+from ..jit.simd import WIDTH
+from .layout import LONGEST_REST, N_BINS, N_PROBES, NO_EXPONENT
+from .metric import plain_vector_of_weighted_squared_distances
+
+NEAREST, SECOND, PRESENT = range(3)  # rows of state.probe_distance
+FAR = 1.7e308  # squared distance before any sample has come
+BINS_BELOW = 96  # the first distance; two bins are a factor of 2 in the square of a distance
+INTERVALS = 16  # for which probes are compared
+SHORTEST_INTERVAL = 8
+REMEMBERED = 1.0 - 1.0 / 8.0  # of the counts, from probes to the next ones
+FEWEST_WITHIN = 2.0  # samples in the cluster of a probe, on average, to tell where it ends
+HOLLOW = 0.25  # a cluster ends where samples are no denser than so many times inside
+PER_CLUSTER = 5.0  # samples that V should see of every cluster
+
+squared_distances_to_probes = jit(plain_vector_of_weighted_squared_distances)  # INOUT out
+
+
+@jit
+def watch(state, x):  # INOUT probe, probe_distance, distance_count, scalars
+    """Let x be a probe, or compare it with the probes; at the end of a round decide, and rest for a while."""
+    scalars = state.scalars[0]
+    if scalars.n_resting > 0:
+        scalars.n_resting -= 1
+    elif scalars.n_probes < N_PROBES:
+        take_probe(state, x)
+    else:
+        compare(state, x)
+        scalars.n_compared += 1
+        if scalars.n_compared >= INTERVALS * max(scalars.interval, SHORTEST_INTERVAL):
+            measure_dimension(state)
+            decide(state)
+            start_again(state)
+
+
+@jit
+def take_probe(state, x):  # INOUT probe, probe_distance, scalars.n_probes
+    """x is the next probe."""
+    k = state.scalars[0].n_probes
+    for j in range(x.shape[0]):
+        state.probe[j, k] = x[j]
+    state.probe_distance[NEAREST, k] = FAR
+    state.probe_distance[SECOND, k] = FAR
+    state.scalars[0].n_probes = k + 1
+
+
+@jit
+def compare(state, x):  # INOUT probe_distance, distance_count, scalars.first_exponent
+    """Count the distances of x to all probes, and keep the least two of each probe."""
+    nearest, second, present = (
+        state.probe_distance[NEAREST],
+        state.probe_distance[SECOND],
+        state.probe_distance[PRESENT],
+    )
+    for lane in range(0, N_PROBES, WIDTH):
+        squared_distances_to_probes(x, state.probe, lane, state.weight, present[lane:])
+    for k in range(N_PROBES):
+        squared = present[k]
+        if squared > 0.0:  # the same row twice says nothing about density
+            count(state, squared)
+        if squared < nearest[k]:
+            second[k] = nearest[k]
+            nearest[k] = squared
+        elif squared < second[k]:
+            second[k] = squared
+
+
+@jit
+def count(state, squared):  # INOUT distance_count, scalars.first_exponent
+    """One more distance in its bin: from 1/2 to 3/4 of a power of two, or from there to the power."""
+    scalars = state.scalars[0]
+    mantissa, exponent = math.frexp(squared)
+    if scalars.first_exponent == NO_EXPONENT:
+        scalars.first_exponent = exponent
+    b = BINS_BELOW + 2 * (exponent - scalars.first_exponent)
+    if mantissa >= 0.75:
+        b += 1
+    state.distance_count[min(max(b, 0), N_BINS - 1)] += 1.0
+
+
+@jit
+def measure_dimension(state):  # INOUT scalars.n_ratios, scalars.log_ratios
+    """Add ln(r₂/r₁) of the probes: its mean is 1/D where samples fill D dimensions evenly."""
+    scalars = state.scalars[0]
+    nearest, second = state.probe_distance[NEAREST], state.probe_distance[SECOND]
+    for k in range(N_PROBES):
+        if nearest[k] > 0.0:
+            scalars.n_ratios += 1.0
+            scalars.log_ratios += 0.5 * (math.log(second[k]) - math.log(nearest[k]))
+
+
+@jit
+def decide(state):  # INOUT scalars.radius_factor
+    """By how much the distance to the nearest of 5k samples is less than to the nearest of Λ."""
+    scalars, counts = state.scalars[0], state.distance_count
+    total = 0.0
+    for b in range(N_BINS):
+        total += counts[b]
+    if total == 0.0 or scalars.log_ratios <= 0.0:
+        return
+    n_seen = PER_CLUSTER * n_clusters(state, total)
+    scalars.radius_factor = 1.0
+    if n_seen > scalars.interval:
+        near = squared_distance_within(counts, math.log(2.0) * total / n_seen)
+        far = squared_distance_within(counts, math.log(2.0) * total / scalars.interval)
+        scalars.radius_factor = math.sqrt(near / far)
+
+
+@jit
+def n_clusters(state, total):
+    """k: one in so many samples lies within the distance at which the cluster of a probe ends, or 1.
+
+    From bin to bin, growth is how many times as many samples lie within √2 times the distance: to the power
+    of log 2/log √2 it is the dimension that they fill there. A cluster ends where growth is least, if farther
+    out it is greater again by half in its logarithm, and if those farther out are far less dense.
+    """
+    scalars, counts = state.scalars[0], state.distance_count
+    inside = (
+        2.0 ** (0.5 * scalars.n_ratios / scalars.log_ratios) - 1.0
+    )  # growth of the density within, less 1
+    k, least, greatest = 1.0, math.inf, 1.0
+    beyond, half_way = total, total - counts[N_BINS - 1]
+    for b in range(N_BINS - 3, -1, -1):
+        within = half_way - counts[b + 1]
+        if within * scalars.n_compared < FEWEST_WITHIN * total:
+            break
+        growth = beyond / within
+        if growth < least and within < 0.5 * total and greatest * greatest >= growth * growth * growth:
+            least = growth
+            k = total / half_way if growth - 1.0 < HOLLOW * inside else 1.0
+        greatest = max(greatest, growth)
+        beyond, half_way = half_way, within
+    return k
+
+
+@jit
+def squared_distance_within(counts, wanted):
+    """The square of the distance within which so many of the counted ones lie, in units of the first."""
+    below, b = 0.0, 0
+    while below + counts[b] < wanted:
+        below += counts[b]
+        b += 1
+    return lower_edge(b) + (wanted - below) / counts[b] * (lower_edge(b + 1) - lower_edge(b))
+
+
+@jit
+def lower_edge(b):
+    """Where bin b begins, in units of the first distance."""
+    octave = (b - BINS_BELOW) // 2
+    return 2.0**octave * (0.5 if (b - BINS_BELOW) % 2 == 0 else 0.75)
+
+
+@jit
+def start_again(state):  # INOUT distance_count, scalars
+    """New probes, later and later, and a fading memory of the old ones."""
+    scalars = state.scalars[0]
+    scalars.n_resting = scalars.n_rounds * scalars.n_compared
+    scalars.n_rounds = min(scalars.n_rounds + 1, LONGEST_REST)
+    scalars.n_probes = 0
+    scalars.n_compared = 0
+    scalars.n_ratios *= REMEMBERED
+    scalars.log_ratios *= REMEMBERED
+    for b in range(N_BINS):
+        state.distance_count[b] *= REMEMBERED
+
+
+@jit
+def finer(vigilance, factor):
+    """The similarity 1/(1 + αr) at a radius that is multiplied by the factor."""
+    if factor == 1.0:
+        return vigilance
+    return vigilance / (vigilance + factor * (1.0 - vigilance))

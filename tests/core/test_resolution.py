@@ -1,0 +1,227 @@
+"""Finer nodes where clusters are many: by hand, and on samples whose clusters are known."""
+
+import math
+
+import numpy as np
+import pytest
+
+from everclust.core import resolution
+from everclust.core.invariants import check
+from everclust.core.layout import N_BINS, N_PROBES, NO_EXPONENT
+from everclust.core.learn import learn
+from everclust.core.serialise import export, restore
+from everclust.core.state import new_state, scalars_of
+from everclust.core.variants import PUBLISHED, REFINED
+from support.jit_mode import PLAIN
+
+BELOW = resolution.BINS_BELOW
+N_ROWS = 330 if PLAIN else 4_000
+
+
+def plane(n_clusters, n_rows=N_ROWS, seed=0):
+    """Round clusters on a grid in the plane, 12 standard deviations apart, in random order."""
+    rng = np.random.default_rng(seed)
+    side = math.ceil(math.sqrt(n_clusters))
+    centre = 12.0 * np.stack(np.divmod(np.arange(n_clusters), side), axis=1)
+    return centre[rng.integers(n_clusters, size=n_rows)] + rng.normal(size=(n_rows, 2))
+
+
+def factor_of(X):
+    state = learn(new_state(X.shape[1], REFINED), np.ascontiguousarray(X), REFINED)
+    check(state)
+    return float(scalars_of(state).radius_factor)
+
+
+@pytest.fixture
+def state():
+    return new_state(1, REFINED)
+
+
+def test_the_paper_has_no_probes():
+    assert new_state(3).probe.shape == (3, 0)
+    assert new_state(3, REFINED).probe.shape == (3, N_PROBES)
+    X = plane(50)
+    assert scalars_of(learn(new_state(2), X, PUBLISHED)).radius_factor == 1.0
+
+
+def test_the_first_samples_are_probes(state, compiled):
+    for k in range(N_PROBES):
+        compiled(resolution.watch)(state, np.array([float(k)]))
+    assert scalars_of(state).n_probes == N_PROBES
+    np.testing.assert_array_equal(state.probe[0], np.arange(N_PROBES))
+    assert scalars_of(state).n_compared == 0
+
+
+def test_later_ones_are_compared_with_them(state, compiled):
+    state.weight[0] = 0.25
+    for x in (*range(N_PROBES), 1.0, 4.0, 2.0):
+        compiled(resolution.watch)(state, np.array([float(x)]))
+    # Squares are a quarter of 1, 16 and 4 for the probe at 0.
+    np.testing.assert_array_equal(state.probe_distance[:, 0], [0.25, 1.0, 1.0])
+    # The probe at 1 met itself, which counts for the nearest but not for the bins.
+    np.testing.assert_array_equal(state.probe_distance[:, 1], [0.0, 0.25, 0.25])
+    assert state.distance_count.sum() == 3 * N_PROBES - 3
+
+
+@pytest.mark.parametrize(
+    ("squared", "place"),
+    [
+        (1.0, 0),
+        (1.4, 0),
+        (1.5, 1),
+        (1.99, 1),
+        (2.0, 2),
+        (0.99, -1),
+        (0.74, -2),
+        (1e-300, -BELOW),
+        (1e300, 31),
+    ],
+)
+def test_bins(squared, place, state, compiled):
+    compiled(resolution.count)(state, 1.25)
+    compiled(resolution.count)(state, squared)
+    counted = np.flatnonzero(state.distance_count) - BELOW
+    np.testing.assert_array_equal(counted, np.unique([0, place]))
+    assert scalars_of(state).first_exponent == 1
+
+
+def test_edges_of_bins(compiled):
+    edges = [compiled(resolution.lower_edge)(BELOW + b) for b in (-2, -1, 0, 1, 2)]
+    assert edges == [0.25, 0.375, 0.5, 0.75, 1.0]
+
+
+def test_the_distance_within_which_so_many_lie(compiled):
+    counts = np.zeros(N_BINS)
+    counts[BELOW], counts[BELOW + 2] = 4, 4
+    within = compiled(resolution.squared_distance_within)
+    assert within(counts, 2.0) == 0.625  # half of the bin from 1/2 to 3/4
+    assert within(counts, 4.0) == 0.75
+    assert within(counts, 6.0) == 1.25  # half of the bin from 1 to 3/2
+
+
+def test_the_dimension_is_that_of_nearest_neighbours(state, compiled):
+    state.probe_distance[resolution.NEAREST, :4] = 1.0
+    state.probe_distance[resolution.SECOND, :4] = math.e  # of the square: half of it for the distance
+    compiled(resolution.measure_dimension)(state)
+    assert scalars_of(state).n_ratios == 4.0
+    assert scalars_of(state).log_ratios == pytest.approx(2.0)
+
+
+def with_growth(state, growth, first, dimension):
+    """Counts that grow by these factors from bin to bin, from a share of all on."""
+    within = first * np.cumprod([1.0, *growth])
+    state.distance_count[10 : 10 + len(within)] = np.diff(within, prepend=0.0)
+    scalars = scalars_of(state)
+    scalars.n_ratios, scalars.log_ratios, scalars.n_compared = dimension, 1.0, 1_000
+    return float(within[-1])
+
+
+def test_a_cluster_ends_where_growth_is_least(state, compiled):
+    # 100 within; twice as many at every step, except at two where hardly any come: 100·2·2 = 400 by then.
+    total = with_growth(state, [2.0, 2.0, 1.05, 1.05, 2.0, 2.0, 2.0, 2.0], 100.0, 4.0)
+    k = compiled(resolution.n_clusters)(state, total)
+    assert k == pytest.approx(total / (400 * 1.05))
+
+
+@pytest.mark.parametrize(
+    ("growth", "dimension"),
+    [
+        ([2.0] * 8, 2.0),  # no least growth
+        ([2.0, 1.8, 1.6, 1.4, 1.2, 1.1, 1.0, 1.0], 2.0),  # one cloud: it ends, and nothing comes after it
+        ([2.0, 2.0, 1.4, 1.4, 2.0, 2.0, 2.0, 2.0], 2.0),  # a curve: half as dense farther out
+        ([2.0, 2.0, 1.5, 1.5, 1.6, 1.6, 1.6, 1.6], 9.0),  # hardly more growth farther out
+    ],
+)
+def test_one_cluster(growth, dimension, state, compiled):
+    total = with_growth(state, growth, 100.0, dimension)
+    assert compiled(resolution.n_clusters)(state, total) == 1.0
+
+
+def test_what_no_two_samples_in_a_cluster_show_is_not_seen(state, compiled):
+    total = with_growth(state, [2.0, 2.0, 1.05, 1.05, 2.0, 2.0, 2.0, 2.0], 100.0, 4.0)
+    scalars_of(state).n_compared = 1
+    assert compiled(resolution.n_clusters)(state, total) == 1.0
+
+
+def test_probes_that_met_only_themselves_decide_nothing(state, compiled):
+    scalars_of(state).radius_factor = 0.5
+    compiled(resolution.decide)(state)
+    assert scalars_of(state).radius_factor == 0.5
+
+
+def test_old_counts_fade(state, compiled):
+    scalars = scalars_of(state)
+    state.distance_count[3], scalars.n_ratios, scalars.log_ratios = 8.0, 16.0, 4.0
+    scalars.n_probes, scalars.n_compared = N_PROBES, 128
+    compiled(resolution.start_again)(state)
+    assert (state.distance_count[3], scalars.n_ratios, scalars.log_ratios) == (7.0, 14.0, 3.5)
+    assert (scalars.n_probes, scalars.n_compared, scalars.n_rounds, scalars.n_resting) == (0, 0, 1, 0)
+
+
+def test_rests_grow_to_seven_times_the_comparison(state, compiled):
+    rests = []
+    for _ in range(10):
+        scalars_of(state).n_compared = 128
+        compiled(resolution.start_again)(state)
+        rests.append(scalars_of(state).n_resting / 128)
+    assert rests == [0, 1, 2, 3, 4, 5, 6, 7, 7, 7]
+
+
+def test_samples_pass_while_probes_rest(state, compiled):
+    scalars_of(state).n_resting = 2
+    for _ in range(3):
+        compiled(resolution.watch)(state, np.array([1.0]))
+    assert (scalars_of(state).n_resting, scalars_of(state).n_probes) == (0, 1)
+
+
+def test_a_finer_radius(compiled):
+    finer = compiled(resolution.finer)
+    assert finer(0.3, 1.0) == 0.3
+    assert finer(0.5, 0.5) == pytest.approx(1 / 1.5)  # 1/V − 1 = 1 becomes 1/2
+    assert finer(0.0, 0.5) == 0.0
+
+
+def test_many_clusters_make_the_radius_smaller():
+    assert factor_of(plane(49)) < 0.5
+
+
+def test_few_clusters_do_not():
+    assert factor_of(plane(1)) == 1.0
+    assert factor_of(plane(2)) > 0.8
+
+
+def test_neither_does_a_curve_or_noise():
+    rng = np.random.default_rng(0)
+    angle = rng.uniform(0.0, 2 * np.pi, N_ROWS)
+    ring = np.stack([np.cos(angle), np.sin(angle)], axis=1) + rng.normal(0.0, 0.05, (N_ROWS, 2))
+    assert factor_of(ring) == 1.0
+    assert factor_of(rng.uniform(size=(N_ROWS, 3))) == 1.0
+
+
+def test_rows_that_repeat_say_nothing():
+    X = np.tile([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]], (200, 1))
+    assert factor_of(X) == 1.0
+    assert factor_of(np.zeros((300, 2))) == 1.0
+
+
+def test_the_unit_does_not_matter():
+    X = plane(49)
+    factor = factor_of(X)
+    assert factor_of(X * 2.0**100) == factor
+    assert factor_of(X * 2.0**-8) == factor
+
+
+def test_a_restored_state_goes_on_to_the_bit():
+    X = plane(49)
+    whole = learn(new_state(2, REFINED), X, REFINED)
+    half = learn(new_state(2, REFINED), X[: N_ROWS // 2 + 7], REFINED)
+    half = learn(restore(*export(half)), X[N_ROWS // 2 + 7 :], REFINED)
+    check(half)
+    for one, other in zip(export(whole), export(half), strict=True):
+        assert one.keys() == other.keys()
+        for name in one:
+            np.testing.assert_array_equal(one[name], other[name], err_msg=name)
+
+
+def test_exponents_begin_unknown(state):
+    assert scalars_of(state).first_exponent == NO_EXPONENT

@@ -1,0 +1,117 @@
+"""Finer nodes where clusters are many, in slow, plain Python: docs/handover.md, section Resolution.
+
+All distances are kept, with the weight of their round, and counted again for every edge of a bin. Nothing is
+imported from everclust.
+"""
+
+import math
+from typing import Any
+
+from oracles.handover import HandoverOracle
+
+N_PROBES = 32
+ROUND, SHORTEST = 16, 8  # intervals, samples
+MEMORY = 7 / 8
+LONGEST_REST = 7
+BINS, BINS_BELOW = 128, 96
+FEWEST, RISE, HOLLOW, PER_CLUSTER = 2, 1.5, 1 / 4, 5
+
+
+class RefinedOracle(HandoverOracle):
+    """The learning of EverClust."""
+
+    def __init__(self, **variant: Any) -> None:
+        super().__init__(**variant)
+        self.probes: list[list[float]] = []
+        self.away: list[list[float]] = []  # squared distances of every probe
+        self.rounds: list[list[float]] = []  # those above 0 of earlier rounds, the newest first
+        self.ratios: list[list[float]] = []  # ln(r2 / r1) of the same
+        self.first: float | None = None  # the first squared distance above 0
+        self.radius_factor = 1.0
+        self.resting = 0
+
+    def seed(self, x: list[float]) -> None:
+        super().seed(x)
+        self.watch(x)
+
+    def resonate(self, x: list[float]) -> None:
+        super().resonate(x)
+        self.watch(x)
+
+    def watch(self, x: list[float]) -> None:
+        if self.resting:
+            self.resting -= 1
+            return
+        if len(self.probes) < N_PROBES:
+            self.probes.append(x)
+            self.away.append([])
+            return
+        for probe, away in zip(self.probes, self.away, strict=True):
+            total = 0.0
+            for j in range(len(x)):
+                total += self.feature_weight[j] * ((x[j] - probe[j]) * (x[j] - probe[j]))
+            away.append(total)
+            if self.first is None and total > 0:
+                self.first = total
+        if len(self.away[0]) >= ROUND * max(self.interval, SHORTEST):
+            self.end_round()
+
+    def end_round(self) -> None:
+        n = len(self.away[0])
+        self.resting = n * min(len(self.rounds), LONGEST_REST)
+        pairs = [sorted(away)[:2] for away in self.away]
+        self.ratios.insert(0, [math.log(b) / 2 - math.log(a) / 2 for a, b in pairs if a > 0])
+        self.rounds.insert(0, [squared for away in self.away for squared in away if squared > 0])
+        if any(self.rounds) and sum(map(sum, self.ratios)) > 0:
+            self.decide(n)
+        self.probes, self.away = [], []
+
+    def faded(self, rounds: list[list[float]], value: Any) -> float:
+        return sum(MEMORY**age * sum(map(value, each)) for age, each in enumerate(rounds))
+
+    def edge(self, b: int) -> float:
+        """Where bin b begins."""
+        assert self.first is not None
+        octave, half = divmod(b - BINS_BELOW, 2)
+        return math.ldexp(0.75 if half else 0.5, math.frexp(self.first)[1] + octave)
+
+    def within(self, b: int) -> float:
+        """How many distances lie in bin b or below."""
+        return self.faded(self.rounds, lambda squared: squared < self.edge(b + 1) or b == BINS - 1)
+
+    def decide(self, n: int) -> None:
+        share = [self.within(b) / self.within(BINS - 1) for b in range(BINS)]
+        wanted = PER_CLUSTER * self.n_clusters(share, n)
+        self.radius_factor = 1.0
+        if wanted > self.interval:
+            near, far = (self.distance_of(share, math.log(2) / m) for m in (wanted, self.interval))
+            self.radius_factor = near / far
+
+    def n_clusters(self, share: list[float], n: int) -> float:
+        dimension = self.faded(self.ratios, lambda _: 1) / self.faded(self.ratios, lambda ratio: ratio)
+        places = [b for b in range(BINS - 2) if share[b] * n >= FEWEST]
+        slope = {b: 2 * math.log2(share[b + 2] / share[b]) for b in places}
+        ends = [
+            b
+            for b in places
+            if share[b] < 1 / 2 and max([slope[c] for c in places if c > b], default=0) >= RISE * slope[b]
+        ]
+        if not ends:
+            return 1
+        end = min(ends, key=lambda b: (slope[b], -b))
+        around = share[end + 2] / share[end] - 1
+        inside = 2 ** (dimension / 2) - 1
+        return 1 / share[end + 1] if around < HOLLOW * inside else 1
+
+    def distance_of(self, share: list[float], wanted: float) -> float:
+        b = min(i for i in range(BINS) if share[i] >= wanted)
+        before = share[b - 1] if b else 0.0
+        part = (wanted - before) / (share[b] - before)
+        return math.sqrt(self.edge(b) + part * (self.edge(b + 1) - self.edge(b)))
+
+    def vigilance_over(self, similarity: Any, interval: int) -> float:
+        """The similarity at the radius, which is 1/V - 1 in units of the scale, times the factor."""
+        vigilance = super().vigilance_over(similarity, interval)
+        if self.radius_factor == 1.0:
+            return vigilance
+        return 1 / (1 + (1 / vigilance - 1) * self.radius_factor)
