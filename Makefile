@@ -8,6 +8,8 @@ else
 BIN = $(VENV)/bin
 endif
 READY = $(VENV)/.ready
+# Where it is set, every process compiles every file, and pytest rewrites every assertion, again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test test-slow kernels coverage check fix bench drift events novelty beyond fidelity paper table baselines explore kills \
 	docs chromium browser-test deep-test distributed-test river spark-test java lowest-test \

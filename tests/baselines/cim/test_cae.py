@@ -36,6 +36,7 @@ from support.contracts.cim import (
 SOON = {"det_threshold": 1e3}  # ready with few nodes
 
 
+@pytest.mark.slow
 @parametrize_with_checks([CAE()])
 def test_estimator_check(estimator, check):
     check(estimator)

@@ -35,6 +35,7 @@ from support.contracts.cim import (
 BUSY = {"lambda_": 12, "a_max": 3}
 
 
+@pytest.mark.slow
 @parametrize_with_checks([CAEA()])
 def test_estimator_check(estimator, check):
     check(estimator)

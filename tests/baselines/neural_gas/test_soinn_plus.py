@@ -19,6 +19,7 @@ X = load_iris().data[random.permutation(150)]
 CROWD = random.normal(size=(600, 2)) + 3 * random.randint(2, size=(600, 1))
 
 
+@pytest.mark.slow
 @parametrize_with_checks([SOINNPlus(), SOINNPlus(reference_quirks=False)])
 def test_estimator_check(estimator, check):
     check(estimator)
