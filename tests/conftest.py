@@ -126,11 +126,11 @@ def winners() -> Callable[..., np.ndarray]:
 
     def search(state, X):
         state = copy(state)
-        clock = scalars_of(state)
+        scalars = scalars_of(state)
         # Everything resonates, and neither maintenance nor recalibration is due.
-        clock.vigilance, clock.interval, clock.n_seen, clock.since_recalibration = 0.0, 3, 3001, 0
+        scalars.vigilance, scalars.interval, scalars.n_seen, scalars.since_recalibration = 0.0, 3, 3001, 0
         state.node["scale"] = state.node["scale"].max() * 1234.5
-        n_nodes, found = int(clock.n_nodes), np.empty((len(X), 2), np.int64)
+        n_nodes, found = int(scalars.n_nodes), np.empty((len(X), 2), np.int64)
         for i in range(len(X)):
             after = learn(copy(state), np.ascontiguousarray(X[i : i + 1]))
             used = after.node["usage"][:n_nodes] > state.node["usage"][:n_nodes]

@@ -61,9 +61,9 @@ def ids_by_birth(state):
 
 def read_records(state, log):
     """Move the events that the core has buffered to the log, as a learner does."""
-    clock = scalars_of(state)
-    log.add(state.event[: clock.n_events].copy(), state.event_centre[: clock.n_event_centres].copy())
-    clock.n_events = clock.n_event_centres = 0
+    scalars = scalars_of(state)
+    log.add(state.event[: scalars.n_events].copy(), state.event_centre[: scalars.n_event_centres].copy())
+    scalars.n_events = scalars.n_event_centres = 0
 
 
 def lockstep(X, state, reading, max_nodes=2**62):

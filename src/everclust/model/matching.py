@@ -141,9 +141,9 @@ def changes(
     for c, parts in _merged(matching).items():
         for part, size in parts:
             yield MERGED, c, part, size, after[c].centre
-    heirs = [children[0] for children in matching.children if children]
+    continued = [children[0] for children in matching.children if children]
     for r, c in enumerate(group_ids.tolist()):
-        if r not in heirs and is_newborn(matching, r):
+        if r not in continued and is_newborn(matching, r):
             yield BORN, c, c, after[c].size, after[c].centre
 
 
