@@ -23,7 +23,7 @@ from everclust.baselines.parameters import published, space
 from everclust.baselines.scaling import observed_bounds, rescale
 from everclust.benchmark.run.settings import stationary
 from oracles.baselines import tbm_p as oracle
-from support.slow import others_slow
+from support.slow import examples_slow, others_slow
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 SAFE_MARGIN = 1e-9  # closer decisions may fall either way: the mean correlation is added up differently
@@ -133,9 +133,13 @@ def draw_parameters(rng):
     }
 
 
-@settings(max_examples=50)
-@given(seed=st.integers(0, 2**32 - 1), quirks=st.booleans())
-def test_lockstep(seed, quirks):
+@examples_slow(15, 50)
+def test_lockstep(n_examples):
+    drawn = given(seed=st.integers(0, 2**32 - 1), quirks=st.booleans())
+    settings(max_examples=n_examples)(drawn(lockstep))()
+
+
+def lockstep(seed, quirks):
     rng = np.random.default_rng(seed)
     X, params = textures(rng, int(rng.integers(2, 70)), int(rng.integers(1, 7))), draw_parameters(rng)
     twin, steps = oracle.TBMP(X, **params, quirks=quirks), Steps(params | {"reference_quirks": quirks}, X)
