@@ -120,6 +120,7 @@ def test_all_examples_of_extending_are_shown():
     assert set(EXAMPLES) == {name_of(path) for path in (REPOSITORY / "examples" / "extending").glob("*.py")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_included_examples_run_and_print_what_their_pages_say(name, tmp_path):
     printed = run([str(REPOSITORY / name)], tmp_path)

@@ -95,6 +95,7 @@ def test_importing_everclust_imports_nothing_optional():
 
         sys.meta_path.insert(0, Hide())
         import everclust
+        everclust.learn, everclust.TopologyDisplay
         everclust.IDAT().fit([[0.0, 1.0], [1.0, 0.0], [2.0, 5.0]]).predict([[0.0, 0.0]])
         print("done")
     """
