@@ -28,6 +28,7 @@ from everclust.core.variants import CAPPED, PRINTED_EVIDENCE, PUBLISHED
 from everclust.model.event_log import EventLog
 from oracles.identity import Identities, Node
 from support.jit_mode import PLAIN
+from support.slow import others_slow
 from support.streams import TEXTURES, blobs, outliers, restored, some_model, tasks
 
 LONGEST = 60 if PLAIN else 150
@@ -214,10 +215,11 @@ def deep_copied(model, _):
     return copy.deepcopy(model)
 
 
+@pytest.mark.parametrize("n_streams", others_slow([12, 80], now=[12]))
 @pytest.mark.parametrize("again", [through_pickle, through_a_file, copied, deep_copied])
-def test_stopping_does_not_matter(again, tmp_path):
+def test_stopping_does_not_matter(again, n_streams, tmp_path):
     """Not even to the order in which equals are named, or to the last bit of a centre."""
-    for seed in range(20 if PLAIN else 80):
+    for seed in range(n_streams):
         rng = np.random.default_rng(seed)
         X = np.round(2 * (tasks if seed % 2 else blobs)(rng, 200, 2)) / 2
         max_nodes = 12 if seed % 3 == 0 else None
