@@ -341,6 +341,7 @@ def read_terminal(terminal):
     return shown.decode()
 
 
+@pytest.mark.slow
 def test_progress_is_shown_on_a_terminal_only(points, folder):
     """Standard error is a terminal here, so it is told how far it is; elsewhere it is quiet."""
     pty = pytest.importorskip("pty", reason="there are no terminals here")
