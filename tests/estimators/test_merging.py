@@ -13,17 +13,12 @@ from sklearn.metrics import adjusted_mutual_info_score
 
 from everclust import IDAT, EverClust, count_pairs, load, merge, recount
 from everclust.core.invariants import check
+from support.models import learnt
 
 DIGITS, DIGIT = load_digits(return_X_y=True)
 IRIS = load_iris().data
 CLASSES = [IDAT, EverClust]
 SEEDS = st.integers(0, 2**32)
-
-
-def learnt(model):
-    """All that a model knows, to the bit."""
-    scalars, arrays = model._learner.export()
-    return scalars, {name: (a.dtype.str, a.shape, a.tobytes()) for name, a in arrays.items()}
 
 
 def forked(cls, seed, n_parts, most=400, **parameters):

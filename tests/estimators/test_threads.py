@@ -10,6 +10,7 @@ import pytest
 
 from everclust import IDAT, EverClust, load
 from everclust.core.invariants import check
+from support.models import learnt
 
 BOTH = pytest.mark.parametrize("algorithm", [IDAT, EverClust])
 
@@ -18,12 +19,6 @@ def blobs(n, n_features=8, n_blobs=20, seed=0):
     random = np.random.default_rng(seed)
     centres = random.uniform(-10, 10, (n_blobs, n_features))
     return centres[random.integers(0, n_blobs, n)] + random.normal(size=(n, n_features))
-
-
-def learnt(model):
-    """All that a model knows, to the bit."""
-    scalars, arrays = model._learner.export()
-    return scalars, {name: (a.dtype.str, a.shape, a.tobytes()) for name, a in arrays.items()}
 
 
 def learn_in_batches(model, X, size=500):

@@ -28,6 +28,7 @@ from everclust.core.invariants import check
 from everclust.core.serialise import NODE_FIELDS
 from everclust.model import learner
 from everclust.model.file import DIGEST, FORMAT, MAGIC
+from support.models import learnt
 from support.paths import DATA
 from support.slow import examples_slow, others_slow
 
@@ -36,12 +37,6 @@ DIGITS = load_digits().data
 NAMES = ["sepal length", "sepal width", "petal length", "petal width"]
 STORED = DATA / "model_v2.everclust"
 STORED_DIGEST = "7ec3a10480cdb5efaabfd0b1df29dab2ff7a333f58462d4ab26b36d01afab8dd"
-
-
-def learnt(model):
-    """All that a model knows, to the bit."""
-    scalars, arrays = model._learner.export()
-    return scalars, {name: (a.dtype.str, a.shape, a.tobytes()) for name, a in arrays.items()}
 
 
 def saved(model, path):
