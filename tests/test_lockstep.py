@@ -13,6 +13,7 @@ from everclust.core.readout import assign, components, read_out
 from everclust.core.serialise import export
 from everclust.core.state import new_state, scalars_of
 from support.jit_mode import PLAIN
+from support.slow import others_slow
 from support.streams import TEXTURES, blobs, outliers, restored, some_model, specification, tasks
 
 LONGEST = 60 if PLAIN else 120
@@ -61,7 +62,7 @@ def test_ties(name, X, first_interval):
     lockstep(X, variant, discard_close_calls=variant.capped)
 
 
-@pytest.mark.parametrize("texture", [blobs, tasks, outliers])
+@pytest.mark.parametrize("texture", others_slow([blobs, tasks, outliers], now=[tasks]))
 def test_longer_streams(texture):
     """More of everything: nodes, edges, retirements, drops."""
     X = texture(np.random.default_rng(1), 120 if PLAIN else 600, 3)

@@ -888,7 +888,7 @@ def test_anything_in_the_arrays(n_examples, sound, tmp_path):
     @given(data=st.data())
     def spoil(data):
         header, arrays = take_apart(sound)
-        name = data.draw(st.sampled_from(sorted(arrays)))
+        name = data.draw(st.sampled_from(sorted(name for name in arrays if arrays[name].size)))
         raw = arrays[name].reshape(-1).view(np.uint8)
         for _ in range(data.draw(st.integers(1, 3))):
             raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
