@@ -19,7 +19,7 @@ from support.paths import DATA_FOLDERS
 
 # `fixed` and `more` (`make test-slow`) draw the same examples on every run; `explore` looks for new ones.
 _ALWAYS: dict[str, Any] = {"deadline": None, "suppress_health_check": list(HealthCheck), "database": None}
-settings.register_profile("fixed", derandomize=True, max_examples=12, **_ALWAYS)
+settings.register_profile("fixed", derandomize=True, max_examples=6 if PLAIN else 12, **_ALWAYS)
 settings.register_profile("more", derandomize=True, max_examples=25, **_ALWAYS)
 settings.register_profile("explore", max_examples=1000, print_blob=True, **_ALWAYS)
 settings.load_profile("fixed")

@@ -263,7 +263,7 @@ def test_a_bound_that_is_lowered_is_kept_at_once():
     assert scalars_of(state).n_nodes <= 5
 
 
-def test_nodes_and_seats_stay_few_under_endless_drift():
+def test_nodes_and_slots_stay_few_under_endless_drift():
     """What is forgotten takes no room: arrays stop growing."""
     rng = np.random.default_rng(1)
     half = 400 if PLAIN else 2000
