@@ -11,6 +11,7 @@ import pytest
 from everclust import IDAT, EverClust, load
 from everclust.core.invariants import check
 from support.models import learnt
+from support.slow import others_slow
 
 BOTH = pytest.mark.parametrize("algorithm", [IDAT, EverClust])
 
@@ -201,7 +202,9 @@ def progress_during(work):
     return turns, seconds
 
 
-@pytest.mark.parametrize("method", ["partial_fit", "predict", "score_samples"])
+@pytest.mark.parametrize(
+    "method", others_slow(["partial_fit", "predict", "score_samples"], now=["partial_fit"])
+)
 @BOTH
 def test_the_interpreter_is_free_meanwhile(method, monkeypatch, algorithm):
     """One long call into the kernels: with the GIL held, the other thread would have no turn at all."""
