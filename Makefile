@@ -27,7 +27,7 @@ test: check kernels
 # What guards the great promises but takes long: kill -9, servers, TLS, a browser, the first start ever, every trick
 # of the compiler taken away, large tables of cases; then the core compiled part by part, and twice as many examples.
 test-slow: $(READY) kernels chromium
-	$(BIN)/pytest -n 2 --dist loadfile -m slow
+	$(BIN)/pytest -n 2 --dist loadfile --hypothesis-profile=more -m slow
 	$(BIN)/pytest -n 2 --dist loadfile --hypothesis-profile=more $(DRAWN)
 
 # Tests that draw their examples.

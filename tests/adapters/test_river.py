@@ -90,7 +90,7 @@ def test_the_checks_of_river(params):
 
 
 @FITS_CLUSTERERS
-@PARAMETERS
+@pytest.mark.parametrize("params", others_slow(RiverEverClust._unit_test_params(), now=[{}]), ids=str)
 @pytest.mark.parametrize("check", WITH_DATA, ids=lambda check: check.__name__)
 def test_the_checks_of_river_with_data(check, params):
     random.seed(0)

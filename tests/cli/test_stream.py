@@ -308,6 +308,7 @@ def test_watch_says_what_happens(points, X, call):
     assert same(load("m"), model)
 
 
+@pytest.mark.slow
 def test_answers_into_a_closed_pipe(points, call, folder):
     call("fit", points, "-m", "m", "--columns", "a,b,c,d")
     everclust = f"{sys.executable} -c 'from everclust.cli import main; main()'"
