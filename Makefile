@@ -8,6 +8,8 @@ else
 BIN = $(VENV)/bin
 endif
 READY = $(VENV)/.ready
+# Where it is set, every process compiles every file, and pytest rewrites every assertion, again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test test-slow kernels coverage check fix bench drift events novelty beyond fidelity paper table baselines explore kills \
 	docs chromium browser-test deep-test distributed-test river spark-test java lowest-test \
@@ -23,10 +25,14 @@ test: check kernels
 	@$(MAKE) --no-print-directory coverage
 
 # What guards the great promises but takes long: kill -9, servers, TLS, a browser, the first start ever, every trick
-# of the compiler taken away, and the core compiled part by part.
+# of the compiler taken away, large tables of cases; then the core compiled part by part, and twice as many examples.
 test-slow: $(READY) kernels chromium
-	$(BIN)/pytest -n 2 --dist loadfile -m slow
-	$(BIN)/pytest -n 2 --dist loadfile tests/core
+	$(BIN)/pytest -n 2 --dist loadfile --hypothesis-profile=more -m slow
+	$(BIN)/pytest -n 2 --dist loadfile --hypothesis-profile=more $(DRAWN)
+
+# Tests that draw their examples.
+DRAWN = tests/core tests/test_lockstep.py tests/test_metamorphic.py tests/model/test_component_ids.py \
+	tests/estimators/test_max_nodes.py tests/baselines/cim tests/baselines/neural_gas
 
 # Compile once, before several processes need it.
 kernels: $(READY)
@@ -95,8 +101,7 @@ baselines: $(READY)
 
 # Longer than the suite has time for: a thousand examples, new ones on every run, wherever some are drawn.
 explore: $(READY)
-	$(BIN)/pytest -n 2 --dist loadfile --hypothesis-profile=explore tests/core tests/test_lockstep.py \
-		tests/model/test_component_ids.py tests/test_metamorphic.py tests/estimators/test_max_nodes.py
+	$(BIN)/pytest -n 2 --dist loadfile --hypothesis-profile=explore $(DRAWN)
 
 # Longer than the suite has time for: kill -9 at random moments, sixty times for each kind of source.
 kills: $(READY)

@@ -17,9 +17,10 @@ from everclust.core.state import copy, scalars_of
 from support.jit_mode import PLAIN
 from support.paths import DATA_FOLDERS
 
-# `fixed` draws the same examples on every run; `explore` looks for new ones (`make explore`).
+# `fixed` and `more` (`make test-slow`) draw the same examples on every run; `explore` looks for new ones.
 _ALWAYS: dict[str, Any] = {"deadline": None, "suppress_health_check": list(HealthCheck), "database": None}
-settings.register_profile("fixed", derandomize=True, max_examples=12 if PLAIN else 25, **_ALWAYS)
+settings.register_profile("fixed", derandomize=True, max_examples=6 if PLAIN else 12, **_ALWAYS)
+settings.register_profile("more", derandomize=True, max_examples=25, **_ALWAYS)
 settings.register_profile("explore", max_examples=1000, print_blob=True, **_ALWAYS)
 settings.load_profile("fixed")
 
@@ -126,11 +127,11 @@ def winners() -> Callable[..., np.ndarray]:
 
     def search(state, X):
         state = copy(state)
-        clock = scalars_of(state)
+        scalars = scalars_of(state)
         # Everything resonates, and neither maintenance nor recalibration is due.
-        clock.vigilance, clock.interval, clock.n_seen, clock.since_recalibration = 0.0, 3, 3001, 0
+        scalars.vigilance, scalars.interval, scalars.n_seen, scalars.since_recalibration = 0.0, 3, 3001, 0
         state.node["scale"] = state.node["scale"].max() * 1234.5
-        n_nodes, found = int(clock.n_nodes), np.empty((len(X), 2), np.int64)
+        n_nodes, found = int(scalars.n_nodes), np.empty((len(X), 2), np.int64)
         for i in range(len(X)):
             after = learn(copy(state), np.ascontiguousarray(X[i : i + 1]))
             used = after.node["usage"][:n_nodes] > state.node["usage"][:n_nodes]

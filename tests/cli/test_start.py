@@ -43,9 +43,9 @@ def imported(*arguments, **environment):
         (["--help"], "Exit codes"),
         (["--version"], "everclust "),
         (["fit", "--help"], "--max-nodes"),
-        (["live", "--help"], "--speed"),
-        (["bench", "--help"], "compare"),
-        (["bench", "run", "--help"], "--trials"),
+        pytest.param(["live", "--help"], "--speed", marks=pytest.mark.slow),
+        pytest.param(["bench", "--help"], "compare", marks=pytest.mark.slow),
+        pytest.param(["bench", "run", "--help"], "--trials", marks=pytest.mark.slow),
     ],
 )
 def test_help_and_version(arguments, said):

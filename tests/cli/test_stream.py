@@ -330,6 +330,7 @@ def test_watch_adds_events_to_those_of_its_model(points, X, call):
     assert samples[-1] > len(X)
 
 
+@pytest.mark.slow
 def test_answers_into_a_closed_pipe(points, call, folder):
     call("fit", points, "-m", "m", "--columns", "a,b,c,d")
     everclust = f"{sys.executable} -c 'from everclust.cli import main; main()'"
@@ -363,6 +364,7 @@ def read_terminal(terminal):
     return shown.decode()
 
 
+@pytest.mark.slow
 def test_progress_is_shown_on_a_terminal_only(points, folder):
     """Standard error is a terminal here, so it is told how far it is; elsewhere it is quiet."""
     pty = pytest.importorskip("pty", reason="there are no terminals here")

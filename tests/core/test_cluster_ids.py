@@ -104,7 +104,7 @@ def test_two_nodes_that_become_active_are_two_clusters(model, compiled, lines):
     state = model(ON_A_LINE, usage=[2, 4, 6, 2, 2, 2])
     for k in (2, 1):
         compiled(topology.activate)(state, k)
-    # Ids follow the nodes, not the order in which they sat down.
+    # Ids follow the nodes, not the order in which they got their slots.
     told, centres = lines(state, AS_NOTED)
     assert told == [(BORN, 0, 0, 4), (BORN, 1, 1, 6)]
     assert centres == [1, 3]
@@ -233,7 +233,7 @@ def test_the_age_of_the_parts(model, lines, cut):
 
 
 def test_two_clusters_split_at_once(model, lines, cut):
-    # {0, 3} is cluster 0 and {1, 2} cluster 1. Node 1 sat down first, but node 0 is the oldest.
+    # {0, 3} is cluster 0 and {1, 2} cluster 1. Node 1 got its slot first, but node 0 is the oldest.
     graph = {"evidence": [(1, 2, 2), (0, 3, 2)], "edge": [(1, 2), (0, 3)]}
     state = model(ON_A_LINE[:4], usage=[3, 3, 3, 3], active=[1] * 4, **graph)
     assert ids(state) == [0, 1, 1, 0]

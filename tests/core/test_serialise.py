@@ -86,8 +86,8 @@ def test_going_on_after_a_stop_is_never_having_stopped(seed, n, grid):
         same_parts(export(whole), export(again))
 
 
-def test_seats_may_be_taken_in_another_order(model):
-    # Nodes 2 and 3 sat down before 0 and 1, and both pairs are equally large. A file does not tell, so that
+def test_slots_may_be_taken_in_another_order(model):
+    # Nodes 2 and 3 got their slots before 0 and 1, and both pairs are equally large. A file does not tell, so
     # the order of nodes alone decides which id is the lower one, and which part of a split is the first.
     fields = {"usage": [3] * 4, "active": [1] * 4, "n_seen": 20, "interval": 9}
     one = model([[0], [1], [8], [9]], **fields, evidence=[(2, 3, 2), (0, 1, 2)], edge=[(2, 3), (0, 1)])

@@ -34,7 +34,7 @@ def test_room_comes_in_powers_of_two():
     ]
 
 
-def test_the_clock_can_be_written():
+def test_scalars_can_be_written():
     state = new_state(1)
     scalars_of(state).n_seen = 7
     assert state.scalars["n_seen"][0] == 7

@@ -351,6 +351,7 @@ def test_reading_needs_little_memory_for_many_rows():
         assert peak - answer.nbytes < 16e6 * everclust.model.chunks.n_cores() + 2e6 < X.nbytes
 
 
+@pytest.mark.slow
 def test_learning_needs_no_copy_of_everything():
     """Only chunks of rows, one per core, and the labels."""
     X = blobs(2_000_000).astype(np.float32)
@@ -399,6 +400,7 @@ def test_ctrl_c_leaves_what_was_learnt_so_far(method, monkeypatch):
     assert len(model.predict(X[:10])) == 10
 
 
+@pytest.mark.slow
 def test_ctrl_c_at_the_terminal_comes_soon():
     """One call of fit over a stream that would take half a minute ends within a second or two."""
     code = """

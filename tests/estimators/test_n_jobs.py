@@ -18,6 +18,7 @@ from everclust import IDAT, EverClust, load, merge
 from everclust.core.invariants import check
 from everclust.model import parallel
 from everclust.model.chunks import n_cores
+from support.models import learnt
 
 DIGITS, DIGIT = load_digits(return_X_y=True)
 
@@ -33,12 +34,6 @@ def blobs(n, n_features=4, n_blobs=8, seed=0):
     random = np.random.default_rng(seed)
     centres = random.uniform(-10, 10, (n_blobs, n_features))
     return centres[random.integers(0, n_blobs, n)] + random.normal(size=(n, n_features))
-
-
-def learnt(model):
-    """All that a model knows, to the bit."""
-    scalars, arrays = model._learner.export()
-    return scalars, {name: (a.dtype.str, a.shape, a.tobytes()) for name, a in arrays.items()}
 
 
 @parametrize_with_checks([EverClust(n_jobs=2)])

@@ -10,6 +10,8 @@ import pytest
 
 from everclust import IDAT, EverClust, load
 from everclust.core.invariants import check
+from support.models import learnt
+from support.slow import others_slow
 
 BOTH = pytest.mark.parametrize("algorithm", [IDAT, EverClust])
 
@@ -18,12 +20,6 @@ def blobs(n, n_features=8, n_blobs=20, seed=0):
     random = np.random.default_rng(seed)
     centres = random.uniform(-10, 10, (n_blobs, n_features))
     return centres[random.integers(0, n_blobs, n)] + random.normal(size=(n, n_features))
-
-
-def learnt(model):
-    """All that a model knows, to the bit."""
-    scalars, arrays = model._learner.export()
-    return scalars, {name: (a.dtype.str, a.shape, a.tobytes()) for name, a in arrays.items()}
 
 
 def learn_in_batches(model, X, size=500):
@@ -206,7 +202,9 @@ def progress_during(work):
     return turns, seconds
 
 
-@pytest.mark.parametrize("method", ["partial_fit", "predict", "score_samples"])
+@pytest.mark.parametrize(
+    "method", others_slow(["partial_fit", "predict", "score_samples"], now=["partial_fit"])
+)
 @BOTH
 def test_the_interpreter_is_free_meanwhile(method, monkeypatch, algorithm):
     """One long call into the kernels: with the GIL held, the other thread would have no turn at all."""

@@ -28,6 +28,7 @@ from everclust.core.variants import CAPPED, PRINTED_EVIDENCE, PUBLISHED
 from everclust.model.event_log import EventLog
 from oracles.identity import Identities, Node
 from support.jit_mode import PLAIN
+from support.slow import others_slow
 from support.streams import TEXTURES, blobs, outliers, restored, some_model, tasks
 
 LONGEST = 60 if PLAIN else 150
@@ -61,9 +62,9 @@ def ids_by_birth(state):
 
 def read_records(state, log):
     """Move the events that the core has buffered to the log, as a learner does."""
-    clock = scalars_of(state)
-    log.add(state.event[: clock.n_events].copy(), state.event_centre[: clock.n_event_centres].copy())
-    clock.n_events = clock.n_event_centres = 0
+    scalars = scalars_of(state)
+    log.add(state.event[: scalars.n_events].copy(), state.event_centre[: scalars.n_event_centres].copy())
+    scalars.n_events = scalars.n_event_centres = 0
 
 
 def lockstep(X, state, reading, max_nodes=2**62):
@@ -153,10 +154,11 @@ def test_from_any_model(seed, d, max_nodes):
     assert_events(log.events(), rules.events)
 
 
-def test_everything_happens_in_what_is_drawn():
+@pytest.mark.parametrize("n_models", others_slow([100, 300], now=[100]))
+def test_everything_happens_in_what_is_drawn(n_models):
     """Splits and mergers, also of equals, several in one sample, and nodes that come back."""
     seen = Counter()
-    for seed in range(60 if PLAIN else 300):
+    for seed in range(60 if PLAIN else n_models):
         rng = np.random.default_rng(seed)
         slow = some_model(rng, 2, PUBLISHED)
         X = slow.prototype[rng.integers(len(slow.usage))] + rng.normal(size=(12, 2))
@@ -214,10 +216,11 @@ def deep_copied(model, _):
     return copy.deepcopy(model)
 
 
+@pytest.mark.parametrize("n_streams", others_slow([12, 80], now=[12]))
 @pytest.mark.parametrize("again", [through_pickle, through_a_file, copied, deep_copied])
-def test_stopping_does_not_matter(again, tmp_path):
+def test_stopping_does_not_matter(again, n_streams, tmp_path):
     """Not even to the order in which equals are named, or to the last bit of a centre."""
-    for seed in range(20 if PLAIN else 80):
+    for seed in range(n_streams):
         rng = np.random.default_rng(seed)
         X = np.round(2 * (tasks if seed % 2 else blobs)(rng, 200, 2)) / 2
         max_nodes = 12 if seed % 3 == 0 else None
@@ -255,7 +258,7 @@ def test_stopping_in_any_model_does_not_matter(seed, d):
 @pytest.mark.parametrize("max_nodes", [None, 15])
 def test_ids_are_never_used_again(texture, max_nodes):
     """One event creates an id, one ends it, and after that it is never seen again."""
-    X = texture(np.random.default_rng(3), 150 if PLAIN else 1500, 2)
+    X = texture(np.random.default_rng(3), 150 if PLAIN else 600, 2)
     model, living, ended, n_events = IDAT(max_nodes=max_nodes), set(), set(), 0
     for x in X:
         model.learn_one(x)
@@ -349,6 +352,7 @@ def test_while_no_node_is_active_there_is_one_provisional_cluster():
     assert fitted.events()[0].after == (1,)
 
 
+@pytest.mark.slow  # compiles two rules by themselves
 def test_a_node_that_comes_back_starts_a_new_cluster(model, compiled):
     """Its cluster was gone, and what is gone stays gone."""
     state = model([[0], [1], [9]], usage=[5, 5, 5], active=[1, 0, 0], cluster=[3, -1, -1], next_cluster=7)

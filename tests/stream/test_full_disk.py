@@ -14,6 +14,7 @@ from contextlib import contextmanager
 import pytest
 
 from everclust.stream import write_file as writing
+from support.slow import others_slow
 from support.stream_fixtures import NAMES
 
 COLUMNS = ["--id", "name"]
@@ -125,7 +126,7 @@ def test_what_is_written_about_a_model(command, out, points, folder, call, sente
     assert (folder / out).read_text() == "precious"
 
 
-@pytest.mark.parametrize("command", ["fit", "predict", "watch"])
+@pytest.mark.parametrize("command", others_slow(["fit", "predict", "watch"], now=["fit"]))
 def test_standard_output(command, points, folder, call):
     words = [] if command == "watch" else ["-m", "m"]
     if command == "predict":

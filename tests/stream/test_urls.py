@@ -359,6 +359,7 @@ def test_redis_with_tls(certificate, folder, tmp_path_factory, messages):
     assert load("m").n_samples_seen_ == 300
 
 
+@pytest.mark.slow
 def test_mqtt_with_tls(certificate, folder, tmp_path_factory):
     with servers.mosquitto(tmp_path_factory.mktemp("mosquitto")) as port:
         between = servers.Proxy(port, tls=certificate)

@@ -95,9 +95,9 @@ def changes(matching: Matched, before: dict[int, Community], after: dict[int, Co
     for c, parts in _merged(matching).items():
         for part, size in parts:
             yield MERGED, c, part, size, after[c].centre
-    heirs = matching.heir.tolist()
+    continued = matching.heir.tolist()
     for r, c in enumerate(group_ids.tolist()):
-        if r not in heirs and matching.is_newborn[r]:
+        if r not in continued and matching.is_newborn[r]:
             yield BORN, c, c, after[c].size, after[c].centre
 
 

@@ -32,10 +32,12 @@ from support.contracts.cim import (
     refuses,
     same_number,
 )
+from support.slow import others_slow
 
 SOON = {"det_threshold": 1e3}  # ready with few nodes
 
 
+@pytest.mark.slow
 @parametrize_with_checks([CAE()])
 def test_estimator_check(estimator, check):
     check(estimator)
@@ -111,7 +113,7 @@ def test_lock_step(texture, seed, n, d, det_threshold, task_size, max_nodes, cut
         assume(oracle.margin >= SAFE_MARGIN)
 
 
-@pytest.mark.parametrize("det_threshold", [1e-6, 1e3])
+@pytest.mark.parametrize("det_threshold", others_slow([1e-6, 1e3], now=[1e-6]))
 def test_lock_step_on_real_data(det_threshold):
     n_lost, n_before = 0, 0
     for oracle in lockstep(CAE(det_threshold=det_threshold), BLURRED[:320], det_threshold=det_threshold):

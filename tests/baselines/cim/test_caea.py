@@ -31,10 +31,12 @@ from support.contracts.cim import (
     refuses,
     same_number,
 )
+from support.slow import others_slow
 
 BUSY = {"lambda_": 12, "a_max": 3}
 
 
+@pytest.mark.slow
 @parametrize_with_checks([CAEA()])
 def test_estimator_check(estimator, check):
     check(estimator)
@@ -99,7 +101,9 @@ def test_lock_step(texture, seed, n, d, interval, a_max, quirks, cut):
         compare_predictions(model, oracle, np.stack([row, (row + rows[i // 2]) / 2]))
 
 
-@pytest.mark.parametrize("settings", [BUSY, {"lambda_": 40, "a_max": 3}, {"lambda_": 30, "a_max": 100}])
+@pytest.mark.parametrize(
+    "settings", others_slow([BUSY, {"lambda_": 40, "a_max": 3}, {"lambda_": 30, "a_max": 100}], now=[BUSY])
+)
 def test_lock_step_on_real_data(settings):
     model, oracle = CAEA(**settings), Oracle(settings["lambda_"], settings["a_max"])
     n_edges, n_lost = 0, 0

@@ -17,12 +17,14 @@ from everclust.baselines import DDVFA
 from everclust.baselines.parameters import published, space
 from everclust.benchmark.run.settings import class_incremental, stationary
 from oracles.baselines import ddvfa as oracle
+from support.slow import others_slow
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 UNIT = (0.0, 1.0)
 LINKAGES = ["single", "complete", "average", "median", "weighted", "centroid"]
 
 
+@pytest.mark.slow
 @parametrize_with_checks([DDVFA(), DDVFA(linkage="median", reference_quirks=True)])
 def test_estimator_check(estimator, check):
     check(estimator)
@@ -95,7 +97,7 @@ def draw_parameters(rng):
     }
 
 
-@pytest.mark.parametrize("linkage", LINKAGES)
+@pytest.mark.parametrize("linkage", others_slow(LINKAGES, now=["single", "median", "centroid"]))
 @settings(max_examples=12)
 @given(seed=st.integers(0, 2**32 - 1), quirks=st.booleans())
 def test_lockstep(linkage, seed, quirks):

@@ -23,6 +23,7 @@ from everclust.baselines.parameters import published, space
 from everclust.baselines.scaling import observed_bounds, rescale
 from everclust.benchmark.run.settings import stationary
 from oracles.baselines import tbm_p as oracle
+from support.slow import examples_slow, others_slow
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 SAFE_MARGIN = 1e-9  # closer decisions may fall either way: the mean correlation is added up differently
@@ -34,6 +35,7 @@ def expected_failures(estimator):
     }
 
 
+@pytest.mark.slow
 @parametrize_with_checks([TBMP()], expected_failed_checks=expected_failures)
 def test_estimator_check(estimator, check):
     check(estimator)
@@ -131,9 +133,13 @@ def draw_parameters(rng):
     }
 
 
-@settings(max_examples=50)
-@given(seed=st.integers(0, 2**32 - 1), quirks=st.booleans())
-def test_lockstep(seed, quirks):
+@examples_slow(15, 50)
+def test_lockstep(n_examples):
+    drawn = given(seed=st.integers(0, 2**32 - 1), quirks=st.booleans())
+    settings(max_examples=n_examples)(drawn(lockstep))()
+
+
+def lockstep(seed, quirks):
     rng = np.random.default_rng(seed)
     X, params = textures(rng, int(rng.integers(2, 70)), int(rng.integers(1, 7))), draw_parameters(rng)
     twin, steps = oracle.TBMP(X, **params, quirks=quirks), Steps(params | {"reference_quirks": quirks}, X)
@@ -307,18 +313,18 @@ def test_parameters_of_the_paper():
     assert published("tbm-p", "nonstationary", "iris") is None
 
 
-@pytest.mark.parametrize(
-    ("name", "n_runs", "nodes", "clusters"),
-    [
-        ("seeds", 30, (4.6, 1.0), (3.7, 0.9)),
-        ("pima", 30, (7.5, 0.6), (7.5, 0.6)),
-        ("yeast", 10, (47.7, 2.7), (34.6, 4.3)),
-        ("image_segmentation", 10, (85.8, 4.8), (25.1, 4.4)),
-        ("phoneme", 5, (427.5, 11.0), (134.8, 12.5)),
-        ("optdigits", 3, (201.1, 4.5), (146.7, 7.1)),
-        ("statlog", 3, (133.3, 3.2), (110.2, 6.2)),
-    ],
-)
+PUBLISHED = [
+    ("seeds", 30, (4.6, 1.0), (3.7, 0.9)),
+    ("pima", 30, (7.5, 0.6), (7.5, 0.6)),
+    ("yeast", 10, (47.7, 2.7), (34.6, 4.3)),
+    ("image_segmentation", 10, (85.8, 4.8), (25.1, 4.4)),
+    ("phoneme", 5, (427.5, 11.0), (134.8, 12.5)),
+    ("optdigits", 3, (201.1, 4.5), (146.7, 7.1)),
+    ("statlog", 3, (133.3, 3.2), (110.2, 6.2)),
+]
+
+
+@pytest.mark.parametrize(("name", "n_runs", "nodes", "clusters"), others_slow(PUBLISHED, now=PUBLISHED[:2]))
 def test_published_numbers_of_nodes_and_clusters(name, n_runs, nodes, clusters, data_set):
     """Within two of the published standard deviations."""
     X, found = data_set(name), []

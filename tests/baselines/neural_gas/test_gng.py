@@ -12,6 +12,7 @@ from everclust.baselines.graph.graph import edges
 from everclust.baselines.parameters import published, space, tuned
 from everclust.benchmark.run.settings import class_incremental, stationary
 from oracles.baselines.gng import Oracle
+from support.slow import others_slow
 
 X = load_iris().data[np.random.RandomState(0).permutation(150)]
 BUSY = {"eps_b": 0.1, "eps_n": 0.02, "a_max": 2, "lambda_": 3, "alpha": 0.3, "delta": 0.95}
@@ -20,6 +21,7 @@ BUSY = {"eps_b": 0.1, "eps_n": 0.02, "a_max": 2, "lambda_": 3, "alpha": 0.3, "de
 NOT_BY_DEFAULT = {"check_clustering": "Fritzke's defaults insert a node every 100 samples; the check has 50"}
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [GNG(), GNG(eps_b=0.5, eps_n=0.02, a_max=2, lambda_=3)],
     expected_failed_checks=lambda model: NOT_BY_DEFAULT if model.lambda_ == 100 else {},
@@ -181,7 +183,9 @@ PUBLISHED = [  # setting, data set, mean and deviation of nodes and of clusters
 ]
 
 
-@pytest.mark.parametrize(("setting", "name", "nodes", "clusters"), PUBLISHED)
+@pytest.mark.parametrize(
+    ("setting", "name", "nodes", "clusters"), others_slow(PUBLISHED, now=PUBLISHED[:2] + PUBLISHED[3:])
+)
 def test_tuned_parameters_give_the_published_counts(setting, name, nodes, clusters, data_set):
     rows = data_set(name)
     y = np.arange(len(rows)) * 3 // len(rows)  # Iris and Seeds come class after class

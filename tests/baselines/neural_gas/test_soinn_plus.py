@@ -13,12 +13,14 @@ from everclust.baselines.neural_gas.soinn_plus_loop import most_wins
 from everclust.baselines.parameters import space
 from everclust.jit.compile import kernel
 from oracles.baselines.soinn_plus import Oracle
+from support.slow import others_slow
 
 random = np.random.RandomState(0)
 X = load_iris().data[random.permutation(150)]
 CROWD = random.normal(size=(600, 2)) + 3 * random.randint(2, size=(600, 1))
 
 
+@pytest.mark.slow
 @parametrize_with_checks([SOINNPlus(), SOINNPlus(reference_quirks=False)])
 def test_estimator_check(estimator, check):
     check(estimator)
@@ -96,7 +98,9 @@ def test_lock_step(rows, quirks, factor, divisor):
         compare(model.partial_fit([row]), oracle)
 
 
-@pytest.mark.parametrize(("factor", "quirks"), [(2, True), (0.2, True), (0.2, False)])
+@pytest.mark.parametrize(
+    ("factor", "quirks"), others_slow([(2, True), (0.2, True), (0.2, False)], now=[(0.2, True)])
+)
 def test_lock_step_in_a_long_stream(factor, quirks):
     """Long enough for every rule to be used; with a low factor many nodes are cut off."""
     model = SOINNPlus(edge_factor=factor, reference_quirks=quirks)

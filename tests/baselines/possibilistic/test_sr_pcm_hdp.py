@@ -17,8 +17,10 @@ from everclust.baselines.possibilistic import c_means as p
 from everclust.baselines.possibilistic.density_peaks import dense_points, densities, separations
 from oracles.baselines import sr_pcm_hdp as oracle
 from support.contracts.batch import BAD, refuses, refuses_other_width, refuses_sparse_input
+from support.slow import others_slow
 
 
+@pytest.mark.slow
 @parametrize_with_checks([SRPCMHDP()])
 def test_estimator_check(estimator, check):
     check(estimator)
@@ -254,7 +256,9 @@ def test_number_of_clusters_with_published_parameters(name, n_clusters, data_set
         assert SRPCMHDP(**parameters, random_state=seed).fit(data_set(name)).n_clusters_ in n_clusters
 
 
-@pytest.mark.parametrize("name", ["binalpha", "semeion", "tuandromd", "optdigits"])
+@pytest.mark.parametrize(
+    "name", others_slow(["binalpha", "semeion", "tuandromd", "optdigits"], now=["binalpha"])
+)
 def test_one_cluster_is_left_in_many_dimensions(name, data_set):
     # Fuzzy c-means puts all centres into the middle. The paper's optimum is the same for all of these sets.
     parameters = published("sr-pcm-hdp", "stationary", name)

@@ -15,6 +15,7 @@ from everclust.baselines import TorqueClustering, memory
 from everclust.baselines.torque.neighbours import distinct
 from oracles.baselines import torque_clustering as oracle
 from support.contracts.batch import BAD, refuses, refuses_other_width, refuses_sparse_input
+from support.slow import others_slow
 
 ALGORITHMS = ("dense", "low_memory")
 PUBLISHED = {  # with the rows as they are in the file
@@ -34,12 +35,16 @@ PUBLISHED = {  # with the rows as they are in the file
 }
 
 
+@pytest.mark.slow
 @parametrize_with_checks([TorqueClustering(), TorqueClustering(algorithm="low_memory")])
 def test_estimator_check(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("name", PUBLISHED)
+SMALL = ("iris", "seeds", "dermatology", "binalpha", "semeion")
+
+
+@pytest.mark.parametrize("name", others_slow(PUBLISHED, now=SMALL))
 def test_published_number_of_clusters(name, data_set):
     assert TorqueClustering().fit(data_set(name)).n_clusters_ == PUBLISHED[name]
 

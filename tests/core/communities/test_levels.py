@@ -16,8 +16,8 @@ def silhouette(compiled):
 
 
 @pytest.fixture
-def seats(compiled):
-    """Seat of every node at a level, and their mean."""
+def values(compiled):
+    """Silhouette value of every node at a level, and their mean."""
 
     def find(position, group, strength):
         n, k = len(group), max(group) + 1
@@ -48,26 +48,26 @@ def test_looking_again_is_looking_at_everything(seed, compiled):
         assert facing.centre.tolist() == anew.centre.tolist()
 
 
-def test_nodes_are_seated_as_if_they_faced_their_neighbours(seats):
+def test_nodes_are_valued_as_if_they_faced_their_neighbours(values):
     # Centres 1 and 9. Nodes 0 and 2 are mirror images: both are 1 from their own and 7 from the other.
-    seat, mean = seats([0, 2, 8, 10], [0, 0, 1, 1], [1, 1, 2, 2])
-    assert seat == pytest.approx([6 / 7] * 4)
+    value, mean = values([0, 2, 8, 10], [0, 0, 1, 1], [1, 1, 2, 2])
+    assert value == pytest.approx([6 / 7] * 4)
     assert mean == pytest.approx(6 / 7)
     # The centre 0.5 is nearer to three nodes at 0: the one at 2 has its mirror image at -1.
-    seat, mean = seats([0, 0, 0, 2, 10], [0, 0, 0, 0, 1], [1, 1, 1, 1, 1])
-    assert seat == pytest.approx([(9 - 0.5) / 9] * 3 + [(8 - 1.5) / 8, 1.0])
-    assert mean == pytest.approx(sum(seat) / 5)
+    value, mean = values([0, 0, 0, 2, 10], [0, 0, 0, 0, 1], [1, 1, 1, 1, 1])
+    assert value == pytest.approx([(9 - 0.5) / 9] * 3 + [(8 - 1.5) / 8, 1.0])
+    assert mean == pytest.approx(sum(value) / 5)
 
 
-def test_a_mirror_image_may_face_another_neighbour(seats):
+def test_a_mirror_image_may_face_another_neighbour(values):
     # The mirror image of the upper node of the middle group is 1 from the centre at -3.
     position = [(-9, 0), (-9, 1), (0, 2), (0, -2), (0, -3.5), (0, -2.5)]
-    seat, _ = seats(position, [0, 0, 1, 1, 2, 2], [1] * 6)
-    assert seat[2] == pytest.approx((1 - 2) / 2)
+    value, _ = values(position, [0, 0, 1, 1, 2, 2], [1] * 6)
+    assert value[2] == pytest.approx((1 - 2) / 2)
 
 
-def test_nodes_in_one_place_have_no_seat(seats):
-    assert seats([5, 5, 5], [0, 0, 1], [1, 1, 1]) == ([0.0, 0.0, 0.0], 0.0)
+def test_nodes_in_one_place_are_worth_nothing(values):
+    assert values([5, 5, 5], [0, 0, 1], [1, 1, 1]) == ([0.0, 0.0, 0.0], 0.0)
 
 
 def test_only_what_is_worth_more_is_taken(compiled, silhouette):

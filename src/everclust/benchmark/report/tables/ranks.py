@@ -64,7 +64,7 @@ def our_scores(
 
 
 def without_ranks(outcomes: Outcomes, setting: str, algorithms: Sequence[str]) -> list[str]:
-    """Algorithms that could run on no data set, for want of a package for example."""
+    """Algorithms that could run on no data set, because a package is missing for example."""
     datasets = datasets_of(outcomes, setting)
     return [
         algorithm
