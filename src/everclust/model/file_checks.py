@@ -13,13 +13,13 @@ import numpy as np
 from ..core.cluster_ids import BORN, MERGED, SPLIT
 from ..core.communities.levels import LONGEST_PAUSE
 from ..core.communities.matching import Members
-from ..core.layout import NO_CLUSTER, SEED_NODES
+from ..core.layout import NEVER, NO_CLUSTER, SEED_NODES
 from ..core.serialise import Arrays, examine
 from ..core.spread import SCALE_FLOOR
 from ..core.state import State
 from ..version import __version__
 from .absences import BACK
-from .clusters import COMPONENTS, HANDOVER, NEVER
+from .clusters import COMPONENTS, HANDOVER
 from .event_log import N_COLUMNS
 from .matching import Community
 from .rows import LARGEST
