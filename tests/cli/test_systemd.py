@@ -29,8 +29,9 @@ def messages(ours):
         return found
 
 
-@pytest.mark.parametrize("address", ["notify", f"@everclust-test-{os.getpid()}"])
+@pytest.mark.parametrize("address", ["notify", "@everclust-test"])
 def test_a_run_tells_that_it_is_ready_and_that_it_ends(points, call, monkeypatch, address):
+    address += f"-{os.getpid()}"
     monkeypatch.setenv("NOTIFY_SOCKET", address)
     with listening(address) as ours:
         call("fit", points, "-m", "m", *IDATS)

@@ -7,7 +7,7 @@ import pytest
 
 from everclust.core import resolution
 from everclust.core.invariants import check
-from everclust.core.layout import N_BINS, N_PROBES, NO_EXPONENT
+from everclust.core.layout import FIRST_REST, N_BINS, N_PROBES, NO_EXPONENT
 from everclust.core.learn import learn
 from everclust.core.serialise import export, restore
 from everclust.core.state import new_state, scalars_of
@@ -27,14 +27,25 @@ def plane(n_clusters, n_rows=N_ROWS, seed=0):
 
 
 def factor_of(X):
-    state = learn(new_state(X.shape[1], REFINED), np.ascontiguousarray(X), REFINED)
+    state = new_state(X.shape[1], REFINED)
+    scalars_of(state).n_resting = 0
+    state = learn(state, np.ascontiguousarray(X), REFINED)
     check(state)
     return float(scalars_of(state).radius_factor)
 
 
 @pytest.fixture
 def state():
-    return new_state(1, REFINED)
+    state = new_state(1, REFINED)
+    scalars_of(state).n_resting = 0
+    return state
+
+
+def test_the_first_probes_come_when_the_interval_has_grown(compiled):
+    state = new_state(1, REFINED)
+    for _ in range(FIRST_REST + 1):
+        compiled(resolution.watch)(state, np.array([1.0]))
+    assert scalars_of(state).n_probes == 1
 
 
 def test_the_paper_has_no_probes():
@@ -187,7 +198,7 @@ def test_many_clusters_make_the_radius_smaller():
 
 def test_few_clusters_do_not():
     assert factor_of(plane(1)) == 1.0
-    assert factor_of(plane(2)) > 0.8
+    assert factor_of(plane(2)) == 1.0
 
 
 def test_neither_does_a_curve_or_noise():

@@ -12,9 +12,10 @@ from oracles.handover import HandoverOracle
 N_PROBES = 32
 ROUND, SHORTEST = 16, 8  # intervals, samples
 MEMORY = 7 / 8
-LONGEST_REST = 7
+FIRST_REST, LONGEST_REST = 500, 7
 BINS, BINS_BELOW = 128, 96
-FEWEST, RISE, HOLLOW, PER_CLUSTER = 2, 1.5, 1 / 4, 5
+FEWEST, RISE, HOLLOW = 2, 1.5, 1 / 4
+ENOUGH, PER_CLUSTER = 2, 5  # samples of a cluster
 
 
 class RefinedOracle(HandoverOracle):
@@ -28,7 +29,7 @@ class RefinedOracle(HandoverOracle):
         self.ratios: list[list[float]] = []  # ln(r2 / r1) of the same
         self.first: float | None = None  # the first squared distance above 0
         self.radius_factor = 1.0
-        self.resting = 0
+        self.resting = FIRST_REST
 
     def seed(self, x: list[float]) -> None:
         super().seed(x)
@@ -81,10 +82,10 @@ class RefinedOracle(HandoverOracle):
 
     def decide(self, n: int) -> None:
         share = [self.within(b) / self.within(BINS - 1) for b in range(BINS)]
-        wanted = PER_CLUSTER * self.n_clusters(share, n)
+        k = self.n_clusters(share, n)
         self.radius_factor = 1.0
-        if wanted > self.interval:
-            near, far = (self.distance_of(share, math.log(2) / m) for m in (wanted, self.interval))
+        if self.interval / k < ENOUGH:
+            near, far = (self.distance_of(share, math.log(2) / m) for m in (PER_CLUSTER * k, self.interval))
             self.radius_factor = near / far
 
     def n_clusters(self, share: list[float], n: int) -> float:

@@ -21,7 +21,8 @@ SHORTEST_INTERVAL = 8
 REMEMBERED = 1.0 - 1.0 / 8.0  # of the counts, from probes to the next ones
 FEWEST_WITHIN = 2.0  # samples in the cluster of a probe, on average, to tell where it ends
 HOLLOW = 0.25  # a cluster ends where samples are no denser than so many times inside
-PER_CLUSTER = 5.0  # samples that V should see of every cluster
+FEWEST_PER_CLUSTER = 2.0  # samples of every cluster among the Λ newest; if they are fewer,
+PER_CLUSTER = 5.0  # V is made to see as many
 
 squared_distances_to_probes = jit(plain_vector_of_weighted_squared_distances)  # INOUT out
 
@@ -108,10 +109,10 @@ def decide(state):  # INOUT scalars.radius_factor
         total += counts[b]
     if total == 0.0 or scalars.log_ratios <= 0.0:
         return
-    n_seen = PER_CLUSTER * n_clusters(state, total)
+    k = n_clusters(state, total)
     scalars.radius_factor = 1.0
-    if n_seen > scalars.interval:
-        near = squared_distance_within(counts, math.log(2.0) * total / n_seen)
+    if scalars.interval < FEWEST_PER_CLUSTER * k:
+        near = squared_distance_within(counts, math.log(2.0) * total / (PER_CLUSTER * k))
         far = squared_distance_within(counts, math.log(2.0) * total / scalars.interval)
         scalars.radius_factor = math.sqrt(near / far)
 
