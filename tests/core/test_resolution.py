@@ -68,9 +68,9 @@ def test_later_ones_are_compared_with_them(state, compiled):
     for x in (*range(N_PROBES), 1.0, 4.0, 2.0):
         compiled(resolution.watch)(state, np.array([float(x)]))
     # Squares are a quarter of 1, 16 and 4 for the probe at 0.
-    np.testing.assert_array_equal(state.probe_distance[:, 0], [0.25, 1.0, 1.0])
+    np.testing.assert_array_equal(state.probe_distance[:, 0], [0.25, 1.0, 1.0, 0])
     # The probe at 1 met itself, which counts for the nearest but not for the bins.
-    np.testing.assert_array_equal(state.probe_distance[:, 1], [0.0, 0.25, 0.25])
+    np.testing.assert_array_equal(state.probe_distance[:, 1], [0.0, 0.25, 0.25, 0])
     assert state.distance_count.sum() == 3 * N_PROBES - 3
 
 
@@ -116,6 +116,28 @@ def test_the_dimension_is_that_of_nearest_neighbours(state, compiled):
     compiled(resolution.measure_dimension)(state)
     assert scalars_of(state).n_ratios == 4.0
     assert scalars_of(state).log_ratios == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize(
+    ("n_first", "is_random"), [(0, False), (7, False), (8, True), (24, True), (25, False)]
+)
+def test_the_nearest_come_at_any_time_in_random_order(n_first, is_random, state, compiled):
+    # 16 of 32 are expected, with a standard deviation of √32/2 = 2.8.
+    scalars_of(state).n_compared = 128
+    state.probe_distance[resolution.NEAREST] = 1.0
+    state.probe_distance[resolution.WHEN] = np.where(np.arange(N_PROBES) < n_first, 63, 64)
+    assert compiled(resolution.is_in_random_order)(state) == is_random
+
+
+def test_rows_that_repeat_are_no_order(state, compiled):
+    assert compiled(resolution.is_in_random_order)(state)
+
+
+def test_classes_one_after_the_other_are_not_many_clusters():
+    X = plane(49)
+    order = np.argsort(np.round(X[:, 0] / 12), kind="stable")
+    assert factor_of(X) < 0.5
+    assert factor_of(X[order]) == 1.0
 
 
 def with_growth(state, growth, first, dimension):

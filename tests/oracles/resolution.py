@@ -13,6 +13,7 @@ N_PROBES = 32
 ROUND, SHORTEST = 16, 8  # intervals, samples
 MEMORY = 7 / 8
 FIRST_REST, LONGEST_REST = 500, 7
+UNEVEN = 3  # standard deviations
 BINS, BINS_BELOW = 128, 96
 FEWEST, RISE, HOLLOW = 2, 1.5, 1 / 4
 ENOUGH, PER_CLUSTER = 2, 5  # samples of a cluster
@@ -30,6 +31,7 @@ class RefinedOracle(HandoverOracle):
         self.first: float | None = None  # the first squared distance above 0
         self.radius_factor = 1.0
         self.resting = FIRST_REST
+        self.n_rounds = 0
 
     def seed(self, x: list[float]) -> None:
         super().seed(x)
@@ -59,7 +61,14 @@ class RefinedOracle(HandoverOracle):
 
     def end_round(self) -> None:
         n = len(self.away[0])
-        self.resting = n * min(len(self.rounds), LONGEST_REST)
+        self.resting = n * min(self.n_rounds, LONGEST_REST)
+        self.n_rounds += 1
+        apart = [away for away in self.away if min(away) > 0]
+        n_first = sum(away.index(min(away)) < n / 2 for away in apart)
+        if abs(n_first - len(apart) / 2) > UNEVEN * math.sqrt(len(apart)) / 2:
+            self.rounds, self.ratios, self.radius_factor = [], [], 1.0
+            self.probes, self.away = [], []
+            return
         pairs = [sorted(away)[:2] for away in self.away]
         self.ratios.insert(0, [math.log(b) / 2 - math.log(a) / 2 for a, b in pairs if a > 0])
         self.rounds.insert(0, [squared for away in self.away for squared in away if squared > 0])

@@ -129,7 +129,7 @@ def _of_the_stream(state: State, scalars: Any) -> Rules:
 
 
 def _of_probes(state: State, scalars: Any) -> Rules:
-    nearest, second, _ = state.probe_distance[:, : scalars.n_probes]
+    nearest, second = state.probe_distance[:2, : scalars.n_probes]
     sums = scalars.n_ratios, scalars.log_ratios
     return [
         (

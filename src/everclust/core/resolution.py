@@ -13,12 +13,13 @@ from ..jit.simd import WIDTH
 from .layout import LONGEST_REST, N_BINS, N_PROBES, NO_EXPONENT
 from .metric import plain_vector_of_weighted_squared_distances
 
-NEAREST, SECOND, PRESENT = range(3)  # rows of state.probe_distance
+NEAREST, SECOND, PRESENT, WHEN = range(4)  # rows of state.probe_distance
 FAR = 1.7e308  # squared distance before any sample has come
 BINS_BELOW = 96  # the first distance; two bins are a factor of 2 in the square of a distance
 INTERVALS = 16  # for which probes are compared
 SHORTEST_INTERVAL = 8
 REMEMBERED = 1.0 - 1.0 / 8.0  # of the counts, from probes to the next ones
+MOST_UNEVEN = 3.0  # standard deviations
 FEWEST_WITHIN = 2.0  # samples in the cluster of a probe, on average, to tell where it ends
 HOLLOW = 0.25  # a cluster ends where samples are no denser than so many times inside
 FEWEST_PER_CLUSTER = 2.0  # samples of every cluster among the Λ newest; if they are fewer,
@@ -39,8 +40,11 @@ def watch(state, x):  # INOUT probe, probe_distance, distance_count, scalars
         compare(state, x)
         scalars.n_compared += 1
         if scalars.n_compared >= INTERVALS * max(scalars.interval, SHORTEST_INTERVAL):
-            measure_dimension(state)
-            decide(state)
+            if is_in_random_order(state):
+                measure_dimension(state)
+                decide(state)
+            else:
+                forget(state)
             start_again(state)
 
 
@@ -58,11 +62,8 @@ def take_probe(state, x):  # INOUT probe, probe_distance, scalars.n_probes
 @jit
 def compare(state, x):  # INOUT probe_distance, distance_count, scalars.first_exponent
     """Count the distances of x to all probes, and keep the least two of each probe."""
-    nearest, second, present = (
-        state.probe_distance[NEAREST],
-        state.probe_distance[SECOND],
-        state.probe_distance[PRESENT],
-    )
+    nearest, second = state.probe_distance[NEAREST], state.probe_distance[SECOND]
+    present, when = state.probe_distance[PRESENT], state.probe_distance[WHEN]
     for lane in range(0, N_PROBES, WIDTH):
         squared_distances_to_probes(x, state.probe, lane, state.weight, present[lane:])
     for k in range(N_PROBES):
@@ -72,6 +73,7 @@ def compare(state, x):  # INOUT probe_distance, distance_count, scalars.first_ex
         if squared < nearest[k]:
             second[k] = nearest[k]
             nearest[k] = squared
+            when[k] = state.scalars[0].n_compared
         elif squared < second[k]:
             second[k] = squared
 
@@ -87,6 +89,33 @@ def count(state, squared):  # INOUT distance_count, scalars.first_exponent
     if mantissa >= 0.75:
         b += 1
     state.distance_count[min(max(b, 0), N_BINS - 1)] += 1.0
+
+
+@jit
+def is_in_random_order(state):
+    """Whether the nearest samples came in both halves of the round: half of them in the first, by chance.
+
+    In a stream that goes from one class to the next, or drifts, they come in the first.
+    """
+    nearest, when = state.probe_distance[NEAREST], state.probe_distance[WHEN]
+    n, n_first = 0, 0
+    for k in range(N_PROBES):
+        if nearest[k] > 0.0:
+            n += 1
+            if 2.0 * when[k] < state.scalars[0].n_compared:
+                n_first += 1
+    return abs(2 * n_first - n) <= MOST_UNEVEN * math.sqrt(n)
+
+
+@jit
+def forget(state):  # INOUT distance_count, scalars
+    """What was counted is not of the present stream."""
+    scalars = state.scalars[0]
+    scalars.radius_factor = 1.0
+    scalars.n_ratios = 0.0
+    scalars.log_ratios = 0.0
+    for b in range(N_BINS):
+        state.distance_count[b] = 0.0
 
 
 @jit

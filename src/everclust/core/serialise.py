@@ -199,7 +199,7 @@ def examine(scalars: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Sta
     }
     kinds = KINDS
     if "probe" in arrays:
-        probed = (n_features, N_PROBES), (3, N_PROBES), (N_BINS,)
+        probed = (n_features, N_PROBES), (4, N_PROBES), (N_BINS,)
         shapes |= dict(zip(PROBE_ARRAYS, probed, strict=True))
         kinds = KINDS | dict.fromkeys(PROBE_ARRAYS, "f")
     wrong = [name for name in shapes if arrays[name].shape != shapes[name]]

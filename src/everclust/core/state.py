@@ -119,7 +119,9 @@ class State(NamedTuple):
     handover: np.ndarray
     # Probes, feature by feature, and their distances to the samples after them; none for IDAT.
     probe: np.ndarray
-    probe_distance: np.ndarray  # squares: to the nearest, the second nearest and the present sample
+    probe_distance: (
+        np.ndarray
+    )  # squares: to the nearest, second nearest and present sample; when the nearest came
     distance_count: np.ndarray  # how many were as far away as each bin says
     # The coarse copy of the nodes, for the search only.
     coarse: np.ndarray  # float32
@@ -170,7 +172,7 @@ def allocate(
         event_centre=np.zeros((_capacity(event_centres), n_features)),
         handover=np.zeros(_capacity(handovers), HANDOVER),
         probe=np.zeros((n_features, probes)),
-        probe_distance=np.zeros((3, probes)),
+        probe_distance=np.zeros((4, probes)),
         distance_count=np.zeros(N_BINS if probes else 0),
         coarse=new_blocks(nodes // LANES, n_features + 1, np.float32),
         coarse_centre=np.zeros(n_features),
