@@ -6,7 +6,6 @@ import pytest
 
 from everclust.baselines import TorqueClustering
 from everclust.benchmark.data.catalogue import CATALOGUE
-from everclust.benchmark.data.datasets import is_at_hand, load
 from everclust.benchmark.report.paper.published import published, published_cell
 from support.paths import TESTS
 
@@ -65,8 +64,7 @@ def test_torque_clustering_misses_nothing_else():
 
 
 @pytest.mark.parametrize("dataset", ["iris", "pima", "yeast"])
-def test_the_cells_of_torque_clustering_are_what_it_finds(dataset):
-    if not is_at_hand(dataset):
-        pytest.skip(f"{dataset} is not in the data folder")
+def test_the_cells_of_torque_clustering_are_what_it_finds(dataset, data_set):
+    X = data_set(dataset)
     (cell,) = [c for c in CELLS if (c["algorithm"], c["dataset"]) == ("torque-clustering", dataset)]
-    assert TorqueClustering().fit(load(dataset)[0]).n_clusters_ == float(cell["mean"])
+    assert TorqueClustering().fit(X).n_clusters_ == float(cell["mean"])

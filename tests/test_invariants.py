@@ -126,6 +126,15 @@ BROKEN = [
     ("scalars", "vigilance", 0, become(np.nan), "vigilance"),
     ("scalars", "cluster_ratio", 0, become(-0.1), "cluster ratio"),
     ("scalars", "cluster_ratio", 0, become(np.nan), "cluster ratio"),
+    ("scalars", "n_probes", 0, become(33), "probes as there is room"),
+    ("scalars", "n_compared", 0, become(10**6), "compared than learnt"),
+    ("scalars", "n_rounds", 0, become(8), "rounds and rests"),
+    ("scalars", "n_resting", 0, become(-1), "rounds and rests"),
+    ("scalars", "first_exponent", 0, become(5000), "exponent"),
+    ("scalars", "n_ratios", 0, become(-1.0), "sums of distances"),
+    ("scalars", "log_ratios", 0, become(np.nan), "sums of distances"),
+    ("scalars", "radius_factor", 0, become(0.0), "radius"),
+    ("scalars", "radius_factor", 0, become(np.nan), "radius"),
     ("scalars", "n_nodes", 0, add(1), "used at least once"),
     ("scalars", "n_active", 0, add(1), "active"),
     ("scalars", "n_touched", 0, add(-1), "activity are listed"),
@@ -231,7 +240,26 @@ def test_every_field_is_broken_once():
     assert set(State._fields) - arrays == {
         *("window", "changed", "event", "event_centre"),
         *("coarse", "coarse_centre", "coarse_scale"),
+        *("probe", "probe_distance", "distance_count"),  # below
     }
+
+
+@pytest.mark.parametrize(
+    ("array", "place", "value", "said"),
+    [
+        ("probe_distance", (0, 3), -1.0, "nearer than the second"),
+        ("probe_distance", (0, 3), 1e300, "nearer than the second"),
+        ("distance_count", 5, -1.0, "sums of distances"),
+    ],
+)
+def test_breaking_what_probes_have_met_is_noticed(array, place, value, said):
+    state = new_state(2, variants.REFINED)
+    scalars_of(state).n_resting = 0
+    state = learn(state, np.random.default_rng(0).normal(size=(60, 2)), variants.REFINED)
+    check(state)
+    getattr(state, array)[place] = value
+    with pytest.raises(ValueError, match=said):
+        check(state)
 
 
 def test_every_broken_rule_is_named(sound):

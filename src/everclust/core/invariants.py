@@ -139,7 +139,10 @@ def _of_probes(state: State, scalars: Any) -> Rules:
         ("rounds and rests are in range", 0 <= scalars.n_rounds <= LONGEST_REST and scalars.n_resting >= 0),
         ("no more samples were compared than learnt", 0 <= scalars.n_compared <= scalars.n_seen),
         ("a probe's nearest sample is nearer than the second", ((nearest >= 0) & (nearest <= second)).all()),
-        ("counts and sums of distances are not negative", min(0.0, *sums, *state.distance_count) == 0.0),
+        (
+            "counts and sums of distances are not negative",
+            (np.array([*sums, *state.distance_count]) >= 0).all(),
+        ),
         ("the first distance has an exponent of its own", _is_exponent(int(scalars.first_exponent))),
         ("the radius is made smaller, if at all", 0 < scalars.radius_factor <= 1),
     ]
