@@ -130,7 +130,7 @@ def _of_the_stream(state: State, scalars: Any) -> Rules:
 
 def _of_probes(state: State, scalars: Any) -> Rules:
     nearest, second = state.probe_distance[:2, : scalars.n_probes]
-    sums = scalars.n_ratios, scalars.log_ratios
+    counted = np.array([scalars.n_ratios, scalars.log_ratios, *state.distance_count])
     return [
         (
             "there are at most as many probes as there is room for",
@@ -141,7 +141,7 @@ def _of_probes(state: State, scalars: Any) -> Rules:
         ("a probe's nearest sample is nearer than the second", ((nearest >= 0) & (nearest <= second)).all()),
         (
             "counts and sums of distances are not negative",
-            (np.array([*sums, *state.distance_count]) >= 0).all(),
+            (counted >= 0).all(),
         ),
         ("the first distance has an exponent of its own", _is_exponent(int(scalars.first_exponent))),
         ("the radius is made smaller, if at all", 0 < scalars.radius_factor <= 1),

@@ -137,8 +137,10 @@ def test_groups_are_split_until_no_valley_is_left(compiled):
 
 def test_numberings(compiled):
     # Fractions of multiples of the golden ratio: 0, .618, .236, .854, .472, .090.
-    assert valleys.numberings(6)[:2].tolist() == [[0, 1, 2, 3, 4, 5], [0, 4, 2, 5, 3, 1]]
-    turns = set(map(tuple, valleys.numberings(100).tolist()))
+    numbering = compiled(valleys.numbering)
+    assert numbering(6, 0).tolist() == [0, 1, 2, 3, 4, 5]
+    assert numbering(6, 1).tolist() == [0, 4, 2, 5, 3, 1]
+    turns = {tuple(numbering(100, turn).tolist()) for turn in range(valleys.MOST_NUMBERINGS)}
     assert len(turns) == valleys.MOST_NUMBERINGS
     assert all(sorted(turn) == list(range(100)) for turn in turns)
     links = np.array([(0, 1, 7), (1, 2, 8)])
