@@ -254,7 +254,6 @@ def test_every_field_is_broken_once():
 )
 def test_breaking_what_probes_have_met_is_noticed(array, place, value, said):
     state = new_state(2, variants.REFINED)
-    scalars_of(state).n_resting = 0
     state = learn(state, np.random.default_rng(0).normal(size=(60, 2)), variants.REFINED)
     check(state)
     getattr(state, array)[place] = value

@@ -78,7 +78,7 @@ def test_many_clusters(capped):
     rng = np.random.default_rng(2)
     centre = 12.0 * np.stack(np.divmod(np.arange(36), 6), axis=1)
     X = centre[rng.integers(36, size=450)] + rng.normal(size=(450, 2)) * [1.0, 1.5]
-    slow = lockstep(X, variants.REFINED._replace(capped=capped), discard_close_calls=False, n_resting=0)
+    slow = lockstep(X, variants.REFINED._replace(capped=capped), discard_close_calls=False)
     assert slow.radius_factor < 0.5
 
 
@@ -92,13 +92,11 @@ def test_from_any_model(name, seed, d):
     lockstep(X, NAMED[name], slow=slow)
 
 
-def lockstep(X, variant, *, slow=None, discard_close_calls=True, n_resting=None):
+def lockstep(X, variant, *, slow=None, discard_close_calls=True):
     """Learn X with both and compare after every sample; `slow` may have learnt something before."""
     if slow is None:
         slow = specification(variant)
         state = new_state(X.shape[1], variant)
-        if n_resting is not None:
-            slow.resting = scalars_of(state).n_resting = n_resting
     else:
         state = restored(slow)
         compare_models(state, slow)

@@ -7,9 +7,9 @@ import pytest
 
 from everclust.core import resolution
 from everclust.core.invariants import check
-from everclust.core.layout import FIRST_REST, N_BINS, N_PROBES, NO_EXPONENT
+from everclust.core.layout import N_BINS, N_PROBES, NO_EXPONENT
 from everclust.core.learn import learn
-from everclust.core.serialise import export, restore
+from everclust.core.serialise import PROBE_ARRAYS, examine, export, restore
 from everclust.core.state import new_state, scalars_of
 from everclust.core.variants import PUBLISHED, REFINED
 from support.jit_mode import PLAIN
@@ -27,25 +27,14 @@ def plane(n_clusters, n_rows=N_ROWS, seed=0):
 
 
 def factor_of(X):
-    state = new_state(X.shape[1], REFINED)
-    scalars_of(state).n_resting = 0
-    state = learn(state, np.ascontiguousarray(X), REFINED)
+    state = learn(new_state(X.shape[1], REFINED), np.ascontiguousarray(X), REFINED)
     check(state)
     return float(scalars_of(state).radius_factor)
 
 
 @pytest.fixture
 def state():
-    state = new_state(1, REFINED)
-    scalars_of(state).n_resting = 0
-    return state
-
-
-def test_the_first_probes_come_when_the_interval_has_grown(compiled):
-    state = new_state(1, REFINED)
-    for _ in range(FIRST_REST + 1):
-        compiled(resolution.watch)(state, np.array([1.0]))
-    assert scalars_of(state).n_probes == 1
+    return new_state(1, REFINED)
 
 
 def test_the_paper_has_no_probes():
@@ -254,6 +243,19 @@ def test_a_restored_state_goes_on_to_the_bit():
         assert one.keys() == other.keys()
         for name in one:
             np.testing.assert_array_equal(one[name], other[name], err_msg=name)
+
+
+def test_parts_from_outside_are_examined():
+    scalars, arrays = export(learn(new_state(2, REFINED), plane(4, 40), REFINED))
+    again = export(examine(scalars, arrays))[1]
+    for name in PROBE_ARRAYS:
+        np.testing.assert_array_equal(again[name], arrays[name])
+        with pytest.raises(ValueError, match=f"wrong shape or dtype of array '{name}'"):
+            examine(scalars, arrays | {name: arrays[name][:-1]})
+        with pytest.raises(ValueError, match=f"wrong shape or dtype of array '{name}'"):
+            examine(scalars, arrays | {name: arrays[name].astype(int)})
+    with pytest.raises(ValueError, match="as there is room for"):
+        examine(scalars | {"n_probes": 99}, arrays)
 
 
 def test_exponents_begin_unknown(state):

@@ -12,7 +12,7 @@ from oracles.handover import HandoverOracle
 N_PROBES = 32
 ROUND, SHORTEST = 16, 8  # intervals, samples
 MEMORY = 7 / 8
-FIRST_REST, LONGEST_REST = 500, 7
+LONGEST_REST = 7
 UNEVEN = 3  # standard deviations
 BINS, BINS_BELOW = 128, 96
 FEWEST, RISE, HOLLOW = 2, 1.5, 1 / 4
@@ -30,7 +30,7 @@ class RefinedOracle(HandoverOracle):
         self.ratios: list[list[float]] = []  # ln(r2 / r1) of the same
         self.first: float | None = None  # the first squared distance above 0
         self.radius_factor = 1.0
-        self.resting = FIRST_REST
+        self.resting = 0
         self.n_rounds = 0
 
     def seed(self, x: list[float]) -> None:

@@ -9,7 +9,6 @@ SEED_NODES = 3  # so many samples become nodes unconditionally
 NONE_CHANGED, ALL_CHANGED = 0, 2**62
 
 N_PROBES = 32  # samples that later ones are compared with: see resolution.py
-FIRST_REST = 500  # samples before the first probe, in which Λ grows to its usual length
 LONGEST_REST = 7  # as many times as long as the comparison: in the end one in eight samples is compared
 N_BINS = 128  # of distances to them
 NO_EXPONENT = 2**62  # scalars.first_exponent before any distance was counted

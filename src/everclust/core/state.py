@@ -7,7 +7,7 @@ import numpy as np
 from ..jit.blocks import LANES, copy_blocks, new_blocks
 from ..jit.compile import record
 from ..jit.reference import declare_lists
-from .layout import FIRST_REST, N_BINS, N_PROBES, NO_CLUSTER, NO_EXPONENT, NONE, NOT_CENTRED
+from .layout import N_BINS, N_PROBES, NO_CLUSTER, NO_EXPONENT, NONE, NOT_CENTRED
 from .variants import PUBLISHED, Variant
 
 SCALARS = record(
@@ -136,7 +136,6 @@ def new_state(n_features: int, variant: Variant = PUBLISHED) -> State:
     """A model that has seen nothing."""
     state = allocate(n_features, window=2 * variant.first_interval, probes=N_PROBES * variant.refines)
     state.scalars["interval"] = variant.first_interval
-    state.scalars["n_resting"] = FIRST_REST
     return state
 
 

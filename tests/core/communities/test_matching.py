@@ -3,7 +3,7 @@
 import numpy as np
 
 from everclust.core.communities.linked_nodes import Base
-from everclust.core.communities.matching import Members, count_arrivals, match_groups, tell_nodes
+from everclust.core.communities.matching import Members, count_arrivals, distinct, match_groups, tell_nodes
 from everclust.core.state import NODE
 from everclust.jit.sorting import place_in
 
@@ -50,6 +50,10 @@ def test_a_cluster_that_no_group_is_the_heir_of():
     assert found.heir.tolist() == [0, -1]  # both share 35 samples with it: the lower id
     assert found.group_ids.tolist() == found.parent.tolist() == [4]
     assert found.is_newborn.tolist() == [True]  # 146 samples are of new nodes
+
+
+def test_distinct_ids(compiled):
+    assert compiled(distinct)(np.array([7, -1, 4, 7, 9, 5])).tolist() == [4, 5, 7, 9]
 
 
 def test_hand_overs_inside_and_across():
