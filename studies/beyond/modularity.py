@@ -32,7 +32,12 @@ def find_communities(prototype, weight, links, label):  # INOUT label
     linked = np.flatnonzero(strength)
     if len(linked) >= FEWEST_LINKED:
         label[linked] = _find_groups(prototype, weight, links, linked)
-        label_others(strength, prototype, weight, linked, label)
+        _label_others(strength, prototype, weight, linked, label)
+
+
+@kernel
+def _label_others(strength, prototype, weight, linked, label):  # INOUT label
+    label_others(strength, prototype, weight, linked, label)
 
 
 @kernel

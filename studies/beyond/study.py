@@ -17,8 +17,8 @@ from collections import defaultdict
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from everclust.core.communities.linked_nodes import base_nodes, links_of
-from everclust.core.communities.valleys import compact, find_clusters
+from everclust.core.communities.linked_nodes import base_nodes, compact, links_of
+from everclust.core.communities.valleys import find_clusters
 from everclust.core.communities.voting import predict_by_vote, vote_weights
 from everclust.core.layout import NO_CLUSTER
 from everclust.core.learn import learn
