@@ -26,6 +26,8 @@ settings.load_profile("fixed")
 
 # A shell lets what it starts in the background ignore Ctrl-C; some tests press it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+if hasattr(signal, "SIGHUP"):  # which nohup lets them ignore
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture

@@ -47,7 +47,8 @@ SURPRISES = {
     "linking": "import numba.core.codegen as m; del m.JITCodeLibrary",
     "nrt": "import numba.core.options as m; del m.DefaultOptions._nrt",
     "reference": "import numba.core.types.containers as m; del m.BaseNamedTuple",
-    "resolution": "import numba.core.types as m; del m.BaseFunction",
+    "resolution": "from numba.core.types import BaseFunction as m; f = m.get_call_type\n"
+    "m.get_call_type = lambda *arguments: f(*arguments)",
     "simd": "import numba, llvmlite.ir as m; del m.VectorType",
 }
 OTHER_VERSION = "import numba; numba.version_info = numba.version_info._replace(short=(9, 9))"

@@ -7,6 +7,7 @@ kernels ask some hundred questions ten thousand times. Other functions are compi
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from inspect import signature
 from typing import Any
 
 from . import switches
@@ -35,6 +36,8 @@ def _install() -> None:
     from numba.core.types import BaseFunction
 
     resolve: Any = BaseFunction.get_call_type
+    if list(signature(resolve).parameters) != ["self", "context", "args", "kws"]:
+        raise TypeError(f"get_call_type has the parameters {signature(resolve)}")
     current_flags = ConfigStack.top_or_none
     known: dict[int, tuple[Any, dict[Any, Any]]] = {}  # by the identity of an operation, which is kept alive
 
@@ -44,11 +47,11 @@ def _install() -> None:
         answers = known.setdefault(id(self), (self, {}))[1]
         question = context, args, current_flags()
         if question not in answers:
-            signature = resolve(self, context, args, kws)
-            answers[question] = signature, self._impl_keys[signature.args]
-        signature, code = answers[question]
-        self._impl_keys[signature.args] = code  # which code that is depends on the flags, too
-        return signature
+            found = resolve(self, context, args, kws)
+            answers[question] = found, self._impl_keys[found.args]
+        found, code = answers[question]
+        self._impl_keys[found.args] = code  # which code that is depends on the flags, too
+        return found
 
     BaseFunction.get_call_type = get_call_type  # type: ignore[method-assign]
 
