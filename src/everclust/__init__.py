@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from .feed import learn
     from .history import History
     from .live_page.page import live
+    from .many_models.model_set import ModelSet
     from .model.events import Event
     from .model.snapshot import Snapshot
-    from .model_set import ModelSet
     from .view.curves import HistoryDisplay
     from .view.plots import TopologyDisplay
 
@@ -47,7 +47,7 @@ __getattr__, __dir__ = lazy_names(
         "EverClust": "estimators.everclust",
         "History": "history",
         "HistoryDisplay": "view.curves",
-        "ModelSet": "model_set",
+        "ModelSet": "many_models.model_set",
         "PairCounts": "estimators.merging",
         "Snapshot": "model.snapshot",
         "TopologyDisplay": "view.plots",

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from everclust import ModelSet
-from everclust.saved_models import SavedModels
+from everclust.many_models.saved_models import SavedModels
 from support.stream_fixtures import NAMES
 
 KEYS = ["pump", "fan", "7"]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import typer
 
-from ..model_folder import INDEX
-from ..model_set import IN_MEMORY, ModelSet
+from ..many_models.model_folder import INDEX
+from ..many_models.model_set import IN_MEMORY, ModelSet
 from ..stream.batch import StreamError
 from ..stream.job import Run
 from ..stream.keyed import KeyedModels

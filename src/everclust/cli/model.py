@@ -51,8 +51,8 @@ def _model_record(path: Path, of: str | None) -> dict[str, Any]:
 
 def _set_record(folder: Path, *, whole: bool) -> dict[str, Any]:
     """What is known of all models together, without reading any; all keys, or the first ones."""
-    from ..model_folder import model_file
-    from ..saved_models import SavedModels
+    from ..many_models.model_folder import model_file
+    from ..many_models.saved_models import SavedModels
     from ..stream.columns import SHOWN
     from ..stream.keyed import KeyedModels
 

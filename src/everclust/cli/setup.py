@@ -13,8 +13,8 @@ import typer
 from ..estimators.algorithms import ALGORITHMS, load
 from ..estimators.everclust import EverClust
 from ..estimators.incremental import IncrementalClusterer, n_threads
-from ..model_set import IN_MEMORY
-from ..saved_models import SavedModels
+from ..many_models.model_set import IN_MEMORY
+from ..many_models.saved_models import SavedModels
 from ..stream.bad_rows import BadRows
 from ..stream.batch import StreamError
 from ..stream.blocks import Block, blocks

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ..estimators.incremental import IncrementalClusterer
+from ..many_models.model_set import Learnt, ModelSet
+from ..many_models.saved_models import SavedModels
 from ..model.times import iso
-from ..model_set import Learnt, ModelSet
-from ..saved_models import SavedModels
 from .batch import StreamError
 from .blocks import Block
 from .sinks.events import numbered

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from sklearn.base import clone
 
-from .estimators.everclust import EverClust
-from .estimators.incremental import IncrementalClusterer
+from ..estimators.everclust import EverClust
+from ..estimators.incremental import IncrementalClusterer
+from ..model.events import Event
+from ..model.times import SampleTimes
+from ..validation import validated_rows
 from .keyed_rows import ask_models, checked_key, listed_keys, name_the_bad_row, rows_by_key
-from .model.events import Event
-from .model.times import SampleTimes
 from .model_folder import Key, ModelFolder, header_of, template_of
-from .validation import validated_rows
 
 IN_MEMORY = 1_000  # models of 120 nodes in 8 features take 160 MB
 

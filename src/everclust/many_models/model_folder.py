@@ -16,9 +16,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from .atomic import sync_folder, write_atomically
-from .estimators.algorithms import ALGORITHMS, load
-from .estimators.incremental import IncrementalClusterer
+from ..atomic import sync_folder, write_atomically
+from ..estimators.algorithms import ALGORITHMS, load
+from ..estimators.incremental import IncrementalClusterer
 
 Key: TypeAlias = str | int
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .estimators.incremental import IncrementalClusterer
-from .model.rows import LARGEST
+from ..estimators.incremental import IncrementalClusterer
+from ..model.rows import LARGEST
 from .model_folder import Key
 
 

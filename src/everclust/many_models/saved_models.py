@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .estimators.algorithms import load
-from .estimators.incremental import IncrementalClusterer
+from ..estimators.algorithms import load
+from ..estimators.incremental import IncrementalClusterer
 from .keyed_rows import ask_models
 from .model_folder import Key, model_file, read_index, template_of
 

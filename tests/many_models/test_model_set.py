@@ -228,6 +228,7 @@ def test_what_was_not_saved_is_gone_and_what_was_saved_is_not(tmp_path, opened):
     assert len(names_in(tmp_path / "set")) == N_KEYS + 2  # the index and the lock
 
 
+FOLDERS = str(TESTS), str(TESTS / "many_models")  # of what a process of its own imports
 KILLED = """
     import os, sys
     from everclust import ModelSet
@@ -257,7 +258,7 @@ def test_a_killed_process_resumes_to_the_same_models(tmp_path, opened, call):
         [sys.executable, "-c", textwrap.dedent(KILLED), str(call)],
         cwd=tmp_path,
         env=os.environ
-        | {"PYTHONPATH": os.pathsep.join(filter(None, [str(TESTS), os.environ.get("PYTHONPATH")]))},
+        | {"PYTHONPATH": os.pathsep.join(filter(None, [*FOLDERS, os.environ.get("PYTHONPATH")]))},
         timeout=300,
         check=False,
     )

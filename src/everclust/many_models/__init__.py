@@ -1,0 +1,1 @@
+"""One model per key: a set of models, their files, and rows by key."""
