@@ -22,7 +22,7 @@ from benchmarks.speed.lower_bound import search_blocks, search_rows
 from benchmarks.speed.overhead import shares_of_time
 from benchmarks.speed.page import N_NODES, chromium, frame_rate
 from everclust import IDAT, EverClust
-from everclust.cli.options import ColumnOptions, RangeOptions
+from everclust.cli.options import BadRowOptions, ColumnOptions, RangeOptions
 from everclust.cli.setup import job_of
 from everclust.core.communities.linked_nodes import base_nodes, links_of
 from everclust.core.communities.valleys import base_labels
@@ -243,7 +243,7 @@ def from_csv(n_rows: int = 400_000) -> None:
         write_csv(pa.table({f"x{j}": column for j, column in enumerate(X.T)}), path)
         in_memory, from_file = best(
             lambda: IDAT().partial_fit(X),
-            lambda: run(job_of(IDAT(), path, ColumnOptions(), RangeOptions())),
+            lambda: run(job_of(IDAT(), path, ColumnOptions(), RangeOptions(), BadRowOptions(), warn=print)),
             clock=time.perf_counter,
         )
     print(
