@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .estimators.incremental import IncrementalClusterer
+from .estimators.clusterer import Clusterer
 from .optional import require
 from .text import counted
 
@@ -45,7 +45,7 @@ class History:
         self.every = every
         self._records: list[tuple[Any, ...]] = []
 
-    def record(self, model: IncrementalClusterer) -> None:
+    def record(self, model: Clusterer) -> None:
         """Add a record of the model as it is now.
 
         Parameters

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from sklearn.exceptions import NotFittedError
-from sklearn.utils import estimator_html_repr
-from sklearn.utils.validation import check_is_fitted
 
 from .model.events import Event
 from .model.learner import Learner
 from .model.report import cluster_centres, cluster_profile, cluster_report, members
 from .model.snapshot import Snapshot
-from .model.summary import summary, summary_html
+from .model.summary import summary
 from .optional import require
 
 if TYPE_CHECKING:
@@ -22,9 +19,23 @@ if TYPE_CHECKING:
 
 
 class InspectionMixin:
-    """Inspection of an estimator with a learner."""
+    """Inspection of a model with a learner."""
 
     _learner: Learner
+    _title: ClassVar[str]  # the algorithm's name for people
+
+    def _check_is_fitted(self) -> None:
+        """Raise scikit-learn's error if nothing has been learnt."""
+        if not self.__sklearn_is_fitted__():
+            from sklearn.exceptions import NotFittedError  # takes seconds
+
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate "
+                "arguments before using this estimator."
+            )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_learner" in self.__dict__ and self._learner.has_learnt()
 
     def snapshot(self) -> Snapshot:
         """A frozen copy of the model, all of it at one moment.
@@ -33,7 +44,7 @@ class InspectionMixin:
         -------
         snapshot : Snapshot
         """
-        check_is_fitted(self)
+        self._check_is_fitted()
         return self._learner.snapshot()
 
     def events(self, since: int = 0) -> list[Event]:
@@ -57,7 +68,7 @@ class InspectionMixin:
         >>> print(model.events()[0])
         sample 46: 0 is born (6 samples)
         """
-        check_is_fitted(self)
+        self._check_is_fitted()
         return self._learner.events(since)
 
     def cluster_report(self) -> pandas.DataFrame:
@@ -98,20 +109,7 @@ class InspectionMixin:
         >>> print(EverClust().fit(load_iris().data).summary().splitlines()[0])
         EverClust: 5 clusters in 150 samples of 4 features (39 nodes)
         """
-        return summary(type(self).__name__, self.snapshot(), self._names())
-
-    def _repr_html_(self) -> str:
-        """The model in notebooks: scikit-learn's diagram, and a table of the clusters once it has learnt."""
-        diagram: str = estimator_html_repr(self)
-        try:
-            snapshot = self.snapshot()
-        except NotFittedError:
-            return diagram
-        return diagram + summary_html(type(self).__name__, snapshot, self._names())
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        """What notebooks ask for first; scikit-learn's own would not show the clusters."""
-        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+        return summary(self._title, self.snapshot(), self._names())
 
     def _names(self) -> list[str] | None:
         names = getattr(self, "feature_names_in_", None)
@@ -142,7 +140,7 @@ class InspectionMixin:
     # Fitted attributes: scalars straight from the state, arrays from the latest snapshot
 
     def _scalar(self, name: str) -> Any:
-        check_is_fitted(self)
+        self._check_is_fitted()
         return self._learner.scalar(name)
 
     @property
@@ -184,10 +182,6 @@ class InspectionMixin:
     def cluster_centers_(self) -> np.ndarray:
         """Mean of each cluster, in the order of `cluster_ids_`."""
         return cluster_centres(self.snapshot())
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.n_clusters_
 
     @property
     def prototypes_(self) -> np.ndarray:

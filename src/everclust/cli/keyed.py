@@ -7,6 +7,8 @@ from pathlib import Path
 
 import typer
 
+from ..estimators.algorithms import ALGORITHMS
+from ..estimators.incremental import IncrementalClusterer
 from ..many_models.model_folder import INDEX
 from ..many_models.model_set import IN_MEMORY, ModelSet
 from ..stream.batch import StreamError
@@ -15,8 +17,8 @@ from ..stream.keyed import KeyedModels
 from ..stream.metrics import served
 from ..stream.resume import resume_keyed
 from .console import Screen
-from .options import CheckpointOptions
-from .request import LearnRequest, learning_job
+from .options import ModelOptions
+from .request import LearnRequest, learning_job, refuse_checkpoints
 from .results import keep_old_events
 from .setup import checkpointed, new_model, run_and_print
 
@@ -29,7 +31,7 @@ def learn_by_key(asked: LearnRequest, screen: Screen) -> None:
         raise StreamError(
             f"There are no models in {folder}; make some with everclust fit, or check the path."
         )
-    model = None if is_there or asked.model_options is None else new_model(asked.model_options)
+    model = None if is_there or asked.model_options is None else _template(asked.model_options)
     in_memory = asked.keys.keys_in_memory or IN_MEMORY
     with closing(ModelSet(folder, model, in_memory=in_memory)) as models:
         job = learning_job(asked, models._template, screen)
@@ -38,6 +40,12 @@ def learn_by_key(asked: LearnRequest, screen: Screen) -> None:
             _resume(job, asked, is_there, screen)
             with served(job, asked.metrics):
                 run_and_print(job, screen)
+
+
+def _template(model_options: ModelOptions) -> IncrementalClusterer:
+    """The estimator that every key begins with."""
+    model = new_model(model_options)
+    return ALGORITHMS[model._algorithm](**model._saved_params())
 
 
 def _checked(asked: LearnRequest) -> Path:
@@ -56,15 +64,6 @@ def _checked(asked: LearnRequest) -> Path:
             f"{asked.model} is a file, but --key needs a folder of models; choose another path."
         )
     return asked.model
-
-
-def refuse_checkpoints(checkpoints: CheckpointOptions) -> None:
-    """Raise an error if a run of many models was given a checkpoint folder."""
-    if checkpoints.checkpoint is not None:
-        raise typer.BadParameter(
-            "--checkpoint does not go with --key: the folder of the models holds the position, too; leave "
-            "--checkpoint out."
-        )
 
 
 def _resume(job: Run, asked: LearnRequest, is_there: bool, screen: Screen) -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import typer
 
-from ..estimators.incremental import IncrementalClusterer
+from ..estimators.clusterer import Clusterer
 from ..stream.job import Run
 from ..stream.metrics import served
 from ..stream.resume import resume
 from .console import Screen
 from .dominance import Dominance
-from .keyed import learn_by_key
 from .options import ModelOptions
 from .request import LearnRequest, learning_job
 from .results import keep_old_events
@@ -34,6 +33,8 @@ def learn(asked: LearnRequest, screen: Screen) -> None:
             "watch prints events to standard output; write predictions to a file, and leave --events - out."
         )
     if asked.keys.key is not None:
+        from .keyed import learn_by_key  # imports scikit-learn, which takes seconds
+
         learn_by_key(asked, screen)
     else:
         _learn_one(asked, screen)
@@ -54,7 +55,7 @@ def _learn_one(asked: LearnRequest, screen: Screen) -> None:
             run_and_print(job, screen, Dominance(screen.warn) if is_plain else None)
 
 
-def _known(asked: LearnRequest) -> IncrementalClusterer | None:
+def _known(asked: LearnRequest) -> Clusterer | None:
     """The model that goes on; fit begins a new one."""
     if asked.command == "fit":
         return None
@@ -64,7 +65,7 @@ def _known(asked: LearnRequest) -> IncrementalClusterer | None:
     return load_model(asked.model)
 
 
-def _refuse(job: Run, asked: LearnRequest, known: IncrementalClusterer | None, is_resumed: bool) -> None:
+def _refuse(job: Run, asked: LearnRequest, known: Clusterer | None, is_resumed: bool) -> None:
     """Raise an error where a model would be lost."""
     if is_resumed and asked.command != "fit":
         refuse_to_forget(job, known)

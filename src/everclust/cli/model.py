@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas
 
-    from ..estimators.incremental import IncrementalClusterer
+    from ..estimators.clusterer import Clusterer
 
 DRAWN = 5_000  # samples at most, by default
 
@@ -68,7 +68,7 @@ def _set_record(folder: Path, *, whole: bool) -> dict[str, Any]:
     return {**record, **_columns_and_parameters(models._template), "bytes": n_bytes}
 
 
-def _columns_and_parameters(known: IncrementalClusterer) -> dict[str, Any]:
+def _columns_and_parameters(known: Clusterer) -> dict[str, Any]:
     record: dict[str, Any] = {"features": getattr(known, "n_features_in_", None)}
     if hasattr(known, "feature_names_in_"):
         record["columns"] = [str(name) for name in known.feature_names_in_]
@@ -140,7 +140,7 @@ def plot(
         typer.echo(f"Written: {out}")
 
 
-def _drawn(known: IncrementalClusterer, X: np.ndarray | None, out: Path) -> bytes:
+def _drawn(known: Clusterer, X: np.ndarray | None, out: Path) -> bytes:
     from ..stream.batch import StreamError
     from ..view.plots import TopologyDisplay, pyplot
 

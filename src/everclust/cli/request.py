@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..estimators.incremental import IncrementalClusterer
+import typer
+
+from ..estimators.clusterer import Clusterer
 from ..stream.job import Run
 from ..stream.sinks.events import EventSink, open_event_sink
 from .console import Screen
@@ -45,7 +47,7 @@ class LearnRequest:
     force: bool = False
 
 
-def learning_job(asked: LearnRequest, model: IncrementalClusterer, screen: Screen) -> Run:
+def learning_job(asked: LearnRequest, model: Clusterer, screen: Screen) -> Run:
     """The run that was asked for, with everything that it writes."""
     job = job_of(
         model,
@@ -66,6 +68,15 @@ def learning_job(asked: LearnRequest, model: IncrementalClusterer, screen: Scree
         job.event_sinks = [_printed(screen), *job.event_sinks]
     add_alerts(job, asked.alerts, asked.checkpoints, screen, headers)
     return job
+
+
+def refuse_checkpoints(checkpoints: CheckpointOptions) -> None:
+    """Raise an error if a run of many models was given a checkpoint folder."""
+    if checkpoints.checkpoint is not None:
+        raise typer.BadParameter(
+            "--checkpoint does not go with --key: the folder of the models holds the position, too; leave "
+            "--checkpoint out."
+        )
 
 
 def _printed(screen: Screen) -> EventSink:

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import typer
 
-from ..estimators.algorithms import ALGORITHMS, load
-from ..estimators.everclust import EverClust
-from ..estimators.incremental import IncrementalClusterer, n_threads
-from ..many_models.model_set import IN_MEMORY
-from ..many_models.saved_models import SavedModels
+from ..estimators.clusterer import Clusterer, n_threads
+from ..estimators.without_sklearn import CLUSTERERS, HandoverClusterer, load_clusterer
 from ..stream.bad_rows import BadRows
 from ..stream.batch import StreamError
 from ..stream.blocks import Block, blocks
@@ -22,7 +19,6 @@ from ..stream.checkpoint import Checkpoints
 from ..stream.columns import Columns, listed
 from ..stream.dialect import Dialect, dialect_of
 from ..stream.job import Run, Summary, close
-from ..stream.keyed import KeyedModels
 from ..stream.prompt import PromptSource
 from ..stream.run import run
 from ..stream.sources import open_source
@@ -43,22 +39,25 @@ from .progress import progress, result_of
 from .results import refuse_to_overwrite
 from .systemd import notified
 
+if TYPE_CHECKING:
+    from ..stream.keyed import KeyedModels
+
 UNANSWERED_BLOCK = 8_192  # rows learnt at once when no predictions are written
 
 
-def new_model(model_options: ModelOptions) -> IncrementalClusterer:
+def new_model(model_options: ModelOptions) -> Clusterer:
     """A model that has learnt nothing."""
     algorithm, metric = model_options.algorithm, model_options.metric
-    if algorithm not in ALGORITHMS:
-        raise typer.BadParameter(f"--algorithm is {algorithm!r}, but it must be {' or '.join(ALGORITHMS)}.")
+    if algorithm not in CLUSTERERS:
+        raise typer.BadParameter(f"--algorithm is {algorithm!r}, but it must be {' or '.join(CLUSTERERS)}.")
     if metric is None:
-        return ALGORITHMS[algorithm](max_nodes=model_options.max_nodes)
+        return CLUSTERERS[algorithm](max_nodes=model_options.max_nodes)
     if algorithm == "idat":
         raise typer.BadParameter("--metric does not go with --algorithm idat, which is always Euclidean.")
-    return EverClust(metric=metric, max_nodes=model_options.max_nodes)
+    return HandoverClusterer(metric=metric, max_nodes=model_options.max_nodes)
 
 
-def load_model(path: Path) -> IncrementalClusterer:
+def load_model(path: Path) -> Clusterer:
     """Load a model that must exist."""
     if not path.exists():
         raise StreamError(f"There is no model {path}; make one with everclust fit, or check the path.")
@@ -67,15 +66,17 @@ def load_model(path: Path) -> IncrementalClusterer:
             f"{path} is a folder; if it holds models by key, name the column of the keys with --key of fit, "
             "update, watch, predict or score; info, report, plot and export show one of them with --of KEY."
         )
-    return load(path)
+    return load_clusterer(path)
 
 
-def load_one(path: Path, key: str | None) -> IncrementalClusterer:
+def load_one(path: Path, key: str | None) -> Clusterer:
     """Load a model from its file or, by its key, from a folder of models."""
     if not path.is_dir():
         if key is not None:
             raise StreamError(f"--of chooses from a folder of models, but {path} is none; leave --of out.")
         return load_model(path)
+    from ..many_models.saved_models import SavedModels  # imports scikit-learn, which takes seconds
+
     models = SavedModels(path, 1)
     found = None if key is None else models.model(key)
     if found is None:
@@ -86,13 +87,13 @@ def load_one(path: Path, key: str | None) -> IncrementalClusterer:
     return found
 
 
-def load_model_if_exists(path: Path | None) -> IncrementalClusterer | None:
+def load_model_if_exists(path: Path | None) -> Clusterer | None:
     """Load a model if its file exists."""
     return load_model(path) if path is not None and path.exists() else None
 
 
 def columns_for(
-    model: IncrementalClusterer, column_options: ColumnOptions, id: str | None = None, key: str | None = None
+    model: Clusterer, column_options: ColumnOptions, id: str | None = None, key: str | None = None
 ) -> Columns:
     """The columns to read; a model that has learnt some gets the same ones again."""
     if column_options.time_format is not None and column_options.time is None:
@@ -133,7 +134,7 @@ def bad_rows_for(bad_row_options: BadRowOptions) -> BadRows:
 
 
 def job_of(
-    model: IncrementalClusterer,
+    model: Clusterer,
     url: str,
     column_options: ColumnOptions,
     range_options: RangeOptions,
@@ -190,6 +191,10 @@ def asking_job(
 
 
 def _saved_models(path: Path, key_options: KeyOptions) -> KeyedModels:
+    from ..many_models.model_set import IN_MEMORY  # imports scikit-learn, which takes seconds
+    from ..many_models.saved_models import SavedModels
+    from ..stream.keyed import KeyedModels
+
     if not path.is_dir():
         is_there = "is a file" if path.exists() else "does not exist"
         raise StreamError(f"{path} {is_there}, but --key needs a folder of models; check the path.")
@@ -197,7 +202,7 @@ def _saved_models(path: Path, key_options: KeyOptions) -> KeyedModels:
 
 
 def first_rows(
-    model: IncrementalClusterer, url: str, n_rows: int, column_options: ColumnOptions, id: str | None
+    model: Clusterer, url: str, n_rows: int, column_options: ColumnOptions, id: str | None
 ) -> np.ndarray:
     """The first complete rows of a source."""
     columns = columns_for(model, column_options, id)
@@ -223,7 +228,7 @@ def use_jobs(job: Run, jobs: int | None) -> None:
     """Let a run learn on several threads, unless its rows are wanted one after the other."""
     if jobs is None:
         return
-    if not isinstance(job.model, EverClust):
+    if not isinstance(job.model, HandoverClusterer):
         raise typer.BadParameter("--jobs does not go with --algorithm idat, which learns every row in order.")
     if job.source.endless:
         raise typer.BadParameter(
@@ -235,7 +240,7 @@ def use_jobs(job: Run, jobs: int | None) -> None:
             "them out, or run everclust predict afterwards."
         )
     job.jobs = n_threads(jobs)
-    job.model.set_params(n_jobs=job.jobs)
+    job.model.n_jobs = job.jobs
 
 
 @contextmanager
@@ -281,7 +286,7 @@ def refuse_to_replace_another(job: Run, force: bool) -> None:
     )
 
 
-def refuse_to_forget(job: Run, known: IncrementalClusterer | None) -> None:
+def refuse_to_forget(job: Run, known: Clusterer | None) -> None:
     """Raise an error if the model was trained further after its checkpoint was written."""
     if known is not None and job.checkpoints is not None and known.n_samples_seen_ > job.n_seen:
         raise StreamError(

@@ -170,7 +170,7 @@ def predict(
     with exit_on_error(screen):
         from ..stream.resume import resume
         from ..stream.sinks.rows import open_sink
-        from .keyed import refuse_checkpoints
+        from .request import refuse_checkpoints
         from .results import heads_of, rotation_for
         from .setup import asking_job, checkpointed, run_and_print
 

@@ -3,12 +3,11 @@
 from pathlib import Path
 
 from ..model.file import read_model
-from ..model.file_checks import Form
 from .everclust import EverClust
 from .idat import IDAT
+from .without_sklearn import FORMS
 
 ALGORITHMS: dict[str, type[EverClust] | type[IDAT]] = {"everclust": EverClust, "idat": IDAT}
-_FORMS = {name: Form(algorithm._clusters, algorithm._choices) for name, algorithm in ALGORITHMS.items()}
 
 
 def load(path: str | Path) -> EverClust | IDAT:
@@ -28,5 +27,5 @@ def load(path: str | Path) -> EverClust | IDAT:
     ValueError
         If the file is not a model, is damaged, or was written by a newer everclust; says which.
     """
-    stored = read_model(path, _FORMS)
+    stored = read_model(path, FORMS)
     return ALGORITHMS[stored.algorithm]._from_file(stored)

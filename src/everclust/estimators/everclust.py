@@ -1,13 +1,10 @@
 """EverClust, the estimator to begin with: hand-over clusters of IDAT's nodes."""
 
-from typing import ClassVar
-
-from ..core.variants import REFINED
-from ..model.clusters import HANDOVER
 from .incremental import IncrementalClusterer
+from .without_sklearn import HandoverClusterer
 
 
-class EverClust(IncrementalClusterer):
+class EverClust(HandoverClusterer, IncrementalClusterer):
     """Clustering of data that keeps arriving, without a parameter to tune.
 
     EverClust learns one sample at a time and needs it only once. It moves prototypes ("nodes") as IDAT does,
@@ -75,15 +72,3 @@ class EverClust(IncrementalClusterer):
     >>> model.partial_fit(X[:10]).n_samples_seen_
     160
     """
-
-    _algorithm = "everclust"
-    _clusters = HANDOVER
-    _variant = REFINED
-    _choices: ClassVar = {"metric": ("capped", "euclidean")}
-
-    def __init__(
-        self, *, metric: str = "capped", max_nodes: int | None = None, n_jobs: int | None = None
-    ) -> None:
-        self.metric = metric
-        self.max_nodes = max_nodes
-        self.n_jobs = n_jobs

@@ -1,12 +1,10 @@
 """IDAT, the published algorithm, as a scikit-learn estimator."""
 
-from typing import ClassVar
-
-from ..model.clusters import COMPONENTS
 from .incremental import IncrementalClusterer
+from .without_sklearn import ComponentClusterer
 
 
-class IDAT(IncrementalClusterer):
+class IDAT(ComponentClusterer, IncrementalClusterer):
     """The clustering algorithm IDAT as published: one sample at a time, without a parameter to tune.
 
     IDAT moves prototypes ("nodes"), connects nodes that are often nearest to the same samples with edges,
@@ -68,10 +66,3 @@ class IDAT(IncrementalClusterer):
     >>> model.partial_fit(X[:10]).n_samples_seen_
     160
     """
-
-    _algorithm = "idat"
-    _clusters = COMPONENTS
-    _choices: ClassVar = {}
-
-    def __init__(self, *, max_nodes: int | None = None) -> None:
-        self.max_nodes = max_nodes

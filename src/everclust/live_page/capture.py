@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.state import State, scalars_of
-from ..estimators.incremental import IncrementalClusterer
+from ..estimators.clusterer import Clusterer
 from ..model.events import Event
 from ..model.predict import labels
 from ..model.snapshot import Snapshot
@@ -31,7 +31,7 @@ class Capture(NamedTuple):
         return labels(self.snapshot, self.samples)
 
 
-def capture_model(model: IncrementalClusterer, since: int) -> Capture:
+def capture_model(model: Clusterer, since: int) -> Capture:
     """Copy a model and its events since a sample; the model is locked only while arrays are copied."""
     learner = model._learner
     with learner.lock:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
-from ..estimators.incremental import IncrementalClusterer
+from ..estimators.clusterer import Clusterer
 from .access import is_local
 from .control import Control
 from .notebook import frame_html
@@ -61,7 +61,7 @@ class LivePage:
 
 
 def live(
-    model: IncrementalClusterer, *, host: str = "127.0.0.1", port: int = 0, view_only: bool | None = None
+    model: Clusterer, *, host: str = "127.0.0.1", port: int = 0, view_only: bool | None = None
 ) -> LivePage:
     """Show a model in the browser while it learns.
 
@@ -97,7 +97,7 @@ def live(
     >>> page.stop()
     """
 
-    if not isinstance(model, IncrementalClusterer):
+    if not isinstance(model, Clusterer):
         raise TypeError(
             f"everclust.live shows an EverClust or IDAT model, but it got {type(model).__name__}; of a "
             "pipeline, give the last step."
@@ -107,4 +107,4 @@ def live(
         found = getattr(model, "feature_names_in_", None)
         return None if found is None else [str(name) for name in found]
 
-    return LivePage(Control(Watcher(model, names)), type(model).__name__, host, port, view_only)
+    return LivePage(Control(Watcher(model, names)), model._title, host, port, view_only)

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from ..estimators.incremental import IncrementalClusterer
+from ..estimators.clusterer import Clusterer
 from .capture import Capture, capture_model
 from .digest import MAX_AT_START, MAX_PER_CAPTURE, STRUCTURAL, count_kinds, digest
 from .trace import Trace
@@ -27,7 +27,7 @@ class Watcher:
     Slow viewers miss captures; the watcher never waits for them.
     """
 
-    def __init__(self, model: IncrementalClusterer, names: Callable[[], Sequence[str] | None]) -> None:
+    def __init__(self, model: Clusterer, names: Callable[[], Sequence[str] | None]) -> None:
         self.model, self.names = model, names
         self.capture: Capture | None = None
         self.version = 0  # of the capture

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..atomic import sync_folder, write_atomically
-from ..estimators.algorithms import load
-from ..estimators.incremental import IncrementalClusterer
+from ..estimators.clusterer import Clusterer
+from ..estimators.without_sklearn import load_clusterer
 from .batch import StreamError, UnwritableError
 from .locks import try_lock
 
@@ -25,7 +25,7 @@ MODEL, POSITION = "model.everclust", "position.json"
 class Checkpoint(NamedTuple):
     """What a run needs to resume."""
 
-    model: IncrementalClusterer
+    model: Clusterer
     record: dict[str, Any]
 
 
@@ -78,7 +78,7 @@ class Checkpoints:
         found = self._folders()
         for folder in reversed(found):
             try:
-                return Checkpoint(load(folder / MODEL), _read(folder / POSITION))
+                return Checkpoint(load_clusterer(folder / MODEL), _read(folder / POSITION))
             except (OSError, ValueError) as error:
                 reason = str(error).rstrip(".")
                 instead = (
@@ -93,7 +93,7 @@ class Checkpoints:
             )
         return None
 
-    def write(self, model: IncrementalClusterer, record: dict[str, Any]) -> Path:
+    def write(self, model: Clusterer, record: dict[str, Any]) -> Path:
         """Add a checkpoint; returns the file of its model."""
         numbers = [_number(folder) for folder in self._folders()]
         target = self.folder / f"checkpoint-{max(numbers, default=0) + 1:09d}"

@@ -294,21 +294,32 @@ def _matrix(table: pyarrow.Table, features: Sequence[str]) -> np.ndarray:
     places = {name: k for k, name in enumerate(table.column_names)}
     X = np.empty((table.num_rows, len(features)))
     for k, name in enumerate(features):
-        X[:, k] = _numbers(table.column(places[name]), name) if name in places else np.nan
+        if name in places:
+            _put(_numbers(table.column(places[name]), name), X[:, k])
+        else:
+            X[:, k] = np.nan
     return X
 
 
-def _numbers(column: pyarrow.ChunkedArray, name: str) -> np.ndarray:
-    """A column as float64, missing values as NaN."""
+def _numbers(column: pyarrow.ChunkedArray, name: str) -> pyarrow.ChunkedArray:
+    """A column as float64."""
     arrow = import_pyarrow()
     try:
-        if column.type == arrow.float64():
-            return column.to_numpy()
         if arrow.types.is_boolean(column.type):
             column = column.cast(arrow.uint8())
-        return column.cast(arrow.float64(), safe=False).to_numpy()
+        return column if column.type == arrow.float64() else column.cast(arrow.float64(), safe=False)
     except (arrow.ArrowInvalid, arrow.ArrowNotImplementedError) as error:
         raise StreamError(f"Column {name!r} is not numeric: {str(error).rstrip('.')}.") from None
+
+
+def _put(column: pyarrow.ChunkedArray, out: np.ndarray) -> None:
+    """Write the numbers of a column, missing ones as NaN."""
+    start = 0
+    for chunk in column.chunks:
+        # `to_numpy` imports pandas, which takes half a second.
+        values = chunk.to_numpy(zero_copy_only=False) if chunk.null_count else np.from_dlpack(chunk)
+        out[start : start + len(chunk)] = values
+        start += len(chunk)
 
 
 def _values(table: pyarrow.Table, name: str | None) -> list[Any] | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from ..estimators.incremental import IncrementalClusterer
+from ..estimators.clusterer import Clusterer
 from .bad_rows import BadRows
 from .batch import Position, Source
 from .blocks import Block
@@ -15,10 +15,12 @@ from .checkpoint import Checkpoints
 from .columns import Columns
 from .defaults import BLOCK, EVERY
 from .dialect import USUAL, Dialect
-from .keyed import KeyedModels
 from .sinks.events import EventSink
 from .sinks.rows import RowSink
 from .timing import Timing
+
+if TYPE_CHECKING:
+    from .keyed import KeyedModels  # imports scikit-learn
 
 
 class Tell(Protocol):
@@ -100,7 +102,7 @@ class Run:
         Called with every checkpoint and every report of skipped rows, for a log.
     """
 
-    model: IncrementalClusterer
+    model: Clusterer
     source: Source
     columns: Columns
     url: str = ""
@@ -136,7 +138,7 @@ class Run:
         """Number of samples that the model has learnt, or all models together."""
         if self.keyed is not None:
             return self.keyed.n_seen
-        return int(getattr(self.model, "n_samples_seen_", 0))
+        return self.model.n_samples_seen_ if self.model.__sklearn_is_fitted__() else 0
 
 
 def sinks_of(job: Run) -> dict[str, Any]:

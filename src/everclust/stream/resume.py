@@ -76,7 +76,7 @@ def resume(job: Run) -> Checkpoint | None:
         _check_same(job, found.record, job.checkpoints.folder)
         job.model = found.model
         if job.jobs > 1:
-            job.model.set_params(n_jobs=job.jobs)
+            job.model.n_jobs = job.jobs
         _restore(job, found.record)
     return found
 

@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ..estimators.incremental import IncrementalClusterer
+from ..estimators.clusterer import Clusterer
 from ..optional import require
 from ..stream.batch import StreamError
 from ..stream.write_file import write_file
@@ -16,7 +16,7 @@ from ..stream.write_file import write_file
 NODE = ("node", "cluster", "usage", "scale", "active")
 
 
-def write_export(model: IncrementalClusterer, path: Path) -> list[Path]:
+def write_export(model: Clusterer, path: Path) -> list[Path]:
     """Write the graph of a model in the format that the suffix names.
 
     Parameters
@@ -39,7 +39,7 @@ def write_export(model: IncrementalClusterer, path: Path) -> list[Path]:
     return list(files)
 
 
-def nodes(model: IncrementalClusterer) -> list[dict[str, Any]]:
+def nodes(model: Clusterer) -> list[dict[str, Any]]:
     """Every node with its attributes and its prototype, a column for each feature."""
     now, names = model.snapshot(), _names(model)
     return [
@@ -51,13 +51,13 @@ def nodes(model: IncrementalClusterer) -> list[dict[str, Any]]:
     ]
 
 
-def _names(model: IncrementalClusterer) -> list[str]:
+def _names(model: Clusterer) -> list[str]:
     """Names of the features; one that equals the name of another attribute gets a prefix."""
     names = getattr(model, "feature_names_in_", [f"x{k}" for k in range(model.n_features_in_)])
     return [f"feature {name}" if name in NODE else str(name) for name in names]
 
 
-def _graphml(model: IncrementalClusterer, path: Path) -> dict[Path, bytes]:
+def _graphml(model: Clusterer, path: Path) -> dict[Path, bytes]:
     networkx = require("networkx", extra="graph", purpose="GraphML")
     graph = networkx.Graph()
     graph.add_nodes_from((node.pop("node"), node) for node in nodes(model))
@@ -67,7 +67,7 @@ def _graphml(model: IncrementalClusterer, path: Path) -> dict[Path, bytes]:
     return {path: out.getvalue()}
 
 
-def _json(model: IncrementalClusterer, path: Path) -> dict[Path, bytes]:
+def _json(model: Clusterer, path: Path) -> dict[Path, bytes]:
     now = model.snapshot()
     record = {
         "samples": now.n_samples_seen,
@@ -80,7 +80,7 @@ def _json(model: IncrementalClusterer, path: Path) -> dict[Path, bytes]:
     return {path: json.dumps(record).encode()}
 
 
-def _csv(model: IncrementalClusterer, path: Path) -> dict[Path, bytes]:
+def _csv(model: Clusterer, path: Path) -> dict[Path, bytes]:
     rows = nodes(model)
     return {
         path.with_name(f"{path.stem}_nodes.csv"): _lines(list(rows[0]), [list(row.values()) for row in rows]),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import resample
 
+from ..estimators.clusterer import Clusterer
 from ..estimators.incremental import IncrementalClusterer
 from ..optional import require
 from .palette import GREY, colours_of, paler
@@ -122,9 +123,7 @@ class TopologyDisplay:
         return cls._of(model, samples, labels).plot(ax)
 
     @classmethod
-    def _of(
-        cls, model: IncrementalClusterer, samples: np.ndarray | None, labels: np.ndarray | None
-    ) -> TopologyDisplay:
+    def _of(cls, model: Clusterer, samples: np.ndarray | None, labels: np.ndarray | None) -> TopologyDisplay:
         """A display of a model and of samples whose clusters are known; nothing is drawn yet."""
         now = model.snapshot()
         names = getattr(model, "feature_names_in_", [f"feature {k}" for k in range(model.n_features_in_)])
