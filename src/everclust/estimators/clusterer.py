@@ -33,11 +33,10 @@ class Clusterer(InspectionMixin):
     """A model that learns one sample at a time, from rows that were validated before.
 
     The command line works with it directly, because scikit-learn takes seconds to import. Subclasses have
-    the parameter `max_nodes`, and may have `metric` and `n_jobs`.
+    the parameter `max_nodes`; those with a metric or threads to choose override `_metric` and `_n_jobs`.
     """
 
     max_nodes: int | None
-    n_jobs: int | None
     n_features_in_: int
     feature_names_in_: np.ndarray
     _algorithm: ClassVar[str]  # its name in files and on the command line
@@ -219,11 +218,11 @@ class Clusterer(InspectionMixin):
 
     @property
     def _metric(self) -> str:
-        return getattr(self, "metric", "euclidean")
+        return "euclidean"
 
     @property
     def _n_jobs(self) -> int | None:
-        return getattr(self, "n_jobs", None)
+        return None
 
     def _chosen_variant(self) -> Variant:
         """The variant of the algorithm that the parameters choose."""

@@ -48,7 +48,8 @@ class IncrementalClusterer(
         -------
         self
         """
-        refuse_arguments("fit", unsupported)
+        if unsupported:
+            refuse_arguments("fit", unsupported)
         self._fit(X, first=True)
         self.__dict__.pop("_times", None)
         return self
@@ -68,7 +69,8 @@ class IncrementalClusterer(
         -------
         self
         """
-        refuse_arguments("partial_fit", unsupported)
+        if unsupported:
+            refuse_arguments("partial_fit", unsupported)
         return self._fit(X, first=False)
 
     def learn_one(self, x: Any) -> Self:

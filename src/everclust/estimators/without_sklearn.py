@@ -27,6 +27,14 @@ class HandoverClusterer(Clusterer):
         self.max_nodes = max_nodes
         self.n_jobs = n_jobs
 
+    @property
+    def _metric(self) -> str:
+        return self.metric
+
+    @property
+    def _n_jobs(self) -> int | None:
+        return self.n_jobs
+
 
 class ComponentClusterer(Clusterer):
     """What `IDAT` learns and how it finds clusters: as connected components of active nodes."""

@@ -69,14 +69,16 @@ class Learner:
                     f"X has {X.shape[1]} features, but the model has {self.state.prototype.shape[1]}."
                 )
             try:
-                start, self._n_stepped = 0, scalar(self.state, "n_seen")
+                pause, start = self._adopt, 0
+                if self.clusters == HANDOVER:
+                    pause, self._n_stepped = self._step, scalar(self.state, "n_seen")
                 while start < len(X):
                     if len(X) == 1:  # as a stream brings it: neither measured nor sliced
                         rows, stop = X, 1
                     else:
                         stop = start + self._n_rows_at_once(X.shape[1])
                         rows = X[start:stop]
-                    learn(self.state, as_kernel_rows(rows), self.variant, self._pause, self.ids.watch)
+                    learn(self.state, as_kernel_rows(rows), self.variant, pause, self.ids.watch)
                     start = stop
             except BaseException:  # Ctrl-C may come between learning and adopting the state
                 self._adopt(self.state)
@@ -88,8 +90,8 @@ class Learner:
         n_nodes = max(scalar(self.state, "n_nodes"), 64)
         return max(1, min(CHUNK_WORK // n_nodes, CHUNK_CELLS) // n_features)
 
-    def _pause(self, state: State) -> None:
-        """Adopt `state`, and update ids if samples have come since the latest pause."""
+    def _step(self, state: State) -> None:
+        """Adopt `state`, and update the ids of communities if samples have come since the latest pause."""
         self._adopt(state)
         n_seen = scalar(state, "n_seen")
         if n_seen != self._n_stepped:

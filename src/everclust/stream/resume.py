@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from ..estimators.without_sklearn import HandoverClusterer
 from .batch import StreamError, UnreachableError
 from .checkpoint import Checkpoint
 from .job import Run, sinks_of
@@ -76,6 +77,7 @@ def resume(job: Run) -> Checkpoint | None:
         _check_same(job, found.record, job.checkpoints.folder)
         job.model = found.model
         if job.jobs > 1:
+            assert isinstance(job.model, HandoverClusterer)  # no other learns on several threads
             job.model.n_jobs = job.jobs
         _restore(job, found.record)
     return found
