@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..jit.arrays import fill
+from ..jit.blocks import LANES, least
 from ..jit.compile import jit, kernel
 from ..jit.reference import refer
 from .layout import NONE
@@ -39,7 +41,9 @@ def find_sources(
     new_a, new_b = (np.flatnonzero(part["birth"] >= n_born) for part in (a, b))
     partner = match_nodes(a["prototype"][new_a], b["prototype"][new_b], weight, reach)
     is_matched = partner != NONE
-    alone = np.setdiff1d(np.arange(len(new_b)), partner[is_matched])
+    is_alone = np.ones(len(new_b), bool)
+    is_alone[partner[is_matched]] = False
+    alone = np.flatnonzero(is_alone)
     in_b = np.full(len(new_a), NONE)
     in_b[is_matched] = new_b[partner[is_matched]]
     # (2k + 1) / (2K) of both, multiplied by twice both K.
@@ -108,12 +112,16 @@ def choose_partners(state, a, reach):  # INOUT state
     state = refer(state)
     n, scratch = a.shape[0], new_scratch(state)
     nearest, second, partner = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
-    bound, to_second = np.empty(n), np.empty(n)
+    n_groups = (n + LANES - 1) // LANES
+    bound, group_least, to_second = np.empty(n_groups * LANES), np.empty(n_groups), np.empty(n)
+    fill(bound, np.inf)
+    fill(group_least, np.inf)
     is_taken = np.zeros(state.scalars[0].n_nodes, np.bool_)
     for i in range(n):
         partner[i] = NONE
         nearest[i], second[i], bound[i], to_second[i] = search(state, a[i], scratch)
-    i = least_within(bound, reach)
+        group_least[i // LANES] = min(group_least[i // LANES], bound[i])
+    i = least_within(bound, group_least, reach)
     while i != NONE:
         j = nearest[i]
         if not is_taken[j]:
@@ -124,7 +132,8 @@ def choose_partners(state, a, reach):  # INOUT state
             nearest[i], bound[i], second[i] = second[i], to_second[i], NONE
         else:
             nearest[i], second[i], bound[i], to_second[i] = search(state, a[i], scratch)
-        i = least_within(bound, reach)
+        update_least(bound, group_least, i // LANES)
+        i = least_within(bound, group_least, reach)
     return partner
 
 
@@ -135,10 +144,21 @@ def search(state, x, scratch):  # INOUT scratch, (coarse)
 
 
 @jit
-def least_within(values, limit):
+def update_least(values, group_least, g):  # INOUT group_least
+    """The least value of group g has changed."""
+    group_least[g] = least(values[g * LANES : (g + 1) * LANES])
+
+
+@jit
+def least_within(values, group_least, limit):
     """Index of the least value, the lowest on ties; or NONE when it is infinite or beyond the limit."""
-    index, least = NONE, np.inf
-    for k in range(values.shape[0]):
-        if values[k] < least:
-            index, least = k, values[k]
-    return index if least <= limit else NONE
+    group, lowest = NONE, np.inf
+    for g in range(group_least.shape[0]):
+        if group_least[g] < lowest:
+            group, lowest = g, group_least[g]
+    if group == NONE or lowest > limit:
+        return NONE
+    index = group * LANES
+    while values[index] != lowest:
+        index += 1
+    return index

@@ -46,7 +46,9 @@ def without_surplus(pieces: Pieces, interval: int) -> np.ndarray:
     usage = total(pieces, "usage")
     once = np.flatnonzero(usage == 1)
     n_surplus = max(len(once) - interval, 0) if len(once) < len(usage) else 0
-    return np.setdiff1d(np.arange(len(usage)), once[:n_surplus])
+    kept = np.ones(len(usage), bool)
+    kept[once[:n_surplus]] = False
+    return np.flatnonzero(kept)
 
 
 def merge_nodes(pieces: Pieces, lengths: tuple[int, int], n_seen: int) -> Arrays:
@@ -70,12 +72,15 @@ def merge_nodes(pieces: Pieces, lengths: tuple[int, int], n_seen: int) -> Arrays
 
 def _positions(pieces: Pieces) -> np.ndarray:
     """Means weighted with usage. A node that one part only has moved keeps that part's position exactly."""
+    a, b, base, sources = pieces
     used_a, used_b, before = values_of(pieces, "usage")
-    at_a, at_b, at_base = values_of(pieces, "prototype")
-    by_a, by_b = used_a > before, used_b > before
-    both = by_a & by_b
-    position = np.where((by_b | (pieces.sources.a == NONE))[:, None], at_b, at_a)
-    at_a, at_b, at_base = at_a[both], at_b[both], at_base[both]
+    by_b = used_b > before
+    both = (used_a > before) & by_b
+    in_b = by_b | (sources.a == NONE)
+    position = np.empty((len(in_b), a["prototype"].shape[1]))
+    position[in_b], position[~in_b] = b["prototype"][sources.b[in_b]], a["prototype"][sources.a[~in_b]]
+    at_a, at_b = a["prototype"][sources.a[both]], position[both]
+    at_base = _taken(base["prototype"], sources.base[both])
     weight_a, weight_b, weight = (used[both, None].astype(float) for used in (used_a, used_b, before))
     change = weight_b * (at_b - at_a) + weight * (at_a - at_base)
     position[both] = at_a + change / (weight_a + weight_b - weight)
@@ -108,9 +113,7 @@ def _last_won(pieces: Pieces, lengths: tuple[int, int], n_seen: int) -> np.ndarr
 def merge_pairs(pieces: Pieces) -> Arrays:
     """Hand-overs and evidence of both parts, the base's share once; and the edges."""
     counts = {name: _merged_counts(pieces, name) for name in ("handover", "evidence")}
-    n = len(pieces.sources.birth)
-    edges = np.intersect1d(_merged_edges(pieces), _keys(counts["evidence"], n))
-    return counts | {"edge": np.stack([edges // n, edges % n], axis=1)}
+    return counts | {"edge": counts["evidence"][_is_edge(pieces, counts["evidence"]), :2]}
 
 
 def _merged_counts(pieces: Pieces, name: str) -> np.ndarray:
@@ -118,23 +121,35 @@ def _merged_counts(pieces: Pieces, name: str) -> np.ndarray:
     n, shared = len(sources.birth), np.where(is_shared(sources), sources.base, NONE)
     rows = [_carried(a[name], sources.a), _carried(b[name], sources.b), _carried(base[name], shared)]
     rows[2][:, 2] *= -1
-    keys, place = np.unique(_keys(np.concatenate(rows), n), return_inverse=True)
-    count = np.zeros(len(keys), np.int64)
-    np.add.at(count, place, np.concatenate(rows)[:, 2])
-    keys, count = keys[count > 0], count[count > 0]
+    keys, counts = np.concatenate([_keys(part, n) for part in rows]), np.concatenate(rows)[:, 2]
+    order = np.argsort(keys, kind="stable")  # quick where runs are sorted
+    keys = keys[order]
+    first = np.flatnonzero(np.diff(keys, prepend=-1))
+    count = np.add.reduceat(counts[order], first) if len(keys) else counts
+    keys, count = keys[first][count > 0], count[count > 0]
     return np.stack([keys // n, keys % n, count], axis=1)
 
 
-def _merged_edges(pieces: Pieces) -> np.ndarray:
-    """Edges of both parts, less those of the base that a part has cut."""
+def _is_edge(pieces: Pieces, evidence: np.ndarray) -> np.ndarray:
+    """Which pairs with evidence are edges: those of both parts, less those of the base that one has cut."""
     a, b, base, sources = pieces
-    n = len(sources.birth)
-    kept = [_keys(_carried(a["edge"], sources.a), n), _keys(_carried(b["edge"], sources.b), n)]
-    edges = np.union1d(*kept)
-    for index, present in zip(sources, kept, strict=False):
-        before = _keys(_carried(base["edge"], np.where(index == NONE, NONE, sources.base)), n)
-        edges = np.setdiff1d(edges, np.setdiff1d(before, present))
-    return edges
+    keys = _keys(evidence, len(sources.birth))
+    is_edge, is_cut = np.zeros((2, len(keys)), bool)
+    for edges, index in ((a["edge"], sources.a), (b["edge"], sources.b)):
+        has = _occurs(keys, edges, index, len(sources.birth))
+        had = _occurs(keys, base["edge"], np.where(index == NONE, NONE, sources.base), len(sources.birth))
+        is_edge |= has
+        is_cut |= had & ~has
+    return is_edge & ~is_cut
+
+
+def _occurs(keys: np.ndarray, pairs: np.ndarray, index: np.ndarray, n: int) -> np.ndarray:
+    """Whether each of the sorted keys is that of one of the pairs in their new places."""
+    wanted = _keys(_carried(pairs, index), n)
+    place = np.searchsorted(keys, wanted)
+    found = np.zeros(len(keys) + 1, bool)
+    found[place[keys.take(place, mode="clip") == wanted] if len(keys) else place[:0]] = True
+    return found[:-1]
 
 
 def places_of(index: np.ndarray, n: int) -> np.ndarray:
@@ -147,9 +162,11 @@ def places_of(index: np.ndarray, n: int) -> np.ndarray:
 def _carried(pairs: np.ndarray, index: np.ndarray) -> np.ndarray:
     """Pairs of nodes in their new places, i < j, without those of nodes that have none."""
     place = places_of(index, max(pairs[:, :2].max(initial=0), index.max(initial=0)) + 1)
-    carried = pairs.copy()
-    carried[:, :2] = np.sort(place[pairs[:, :2]], axis=1)
-    return carried[carried[:, 0] != NONE]
+    i, j = place[pairs[:, 0]], place[pairs[:, 1]]
+    kept = (i != NONE) & (j != NONE)
+    carried = pairs[kept]
+    carried[:, 0], carried[:, 1] = np.minimum(i, j)[kept], np.maximum(i, j)[kept]
+    return carried
 
 
 def _keys(pairs: np.ndarray, n: int) -> np.ndarray:
