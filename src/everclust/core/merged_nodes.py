@@ -119,9 +119,11 @@ def merge_pairs(pieces: Pieces) -> Arrays:
 def _merged_counts(pieces: Pieces, name: str) -> np.ndarray:
     a, b, base, sources = pieces
     n, shared = len(sources.birth), np.where(is_shared(sources), sources.base, NONE)
-    rows = [_carried(a[name], sources.a), _carried(b[name], sources.b), _carried(base[name], shared)]
-    rows[2][:, 2] *= -1
-    keys, counts = np.concatenate([_keys(part, n) for part in rows]), np.concatenate(rows)[:, 2]
+    tables, indices = (a[name], b[name], base[name]), (sources.a, sources.b, shared)
+    rows = [_carried(pairs, index, n) for pairs, index in zip(tables, indices, strict=True)]
+    keys = np.concatenate([keys for keys, _ in rows])
+    of_a, of_b, of_base = (pairs[kept, 2] for pairs, (_, kept) in zip(tables, rows, strict=True))
+    counts = np.concatenate([of_a, of_b, -of_base])
     order = np.argsort(keys, kind="stable")  # quick where runs are sorted
     keys = keys[order]
     first = np.flatnonzero(np.diff(keys, prepend=-1))
@@ -133,23 +135,25 @@ def _merged_counts(pieces: Pieces, name: str) -> np.ndarray:
 def _is_edge(pieces: Pieces, evidence: np.ndarray) -> np.ndarray:
     """Which pairs with evidence are edges: those of both parts, less those of the base that one has cut."""
     a, b, base, sources = pieces
-    keys = _keys(evidence, len(sources.birth))
+    n = len(sources.birth)
+    keys = evidence[:, 0] * n + evidence[:, 1]
     is_edge, is_cut = np.zeros((2, len(keys)), bool)
     for edges, index in ((a["edge"], sources.a), (b["edge"], sources.b)):
-        has = _occurs(keys, edges, index, len(sources.birth))
-        had = _occurs(keys, base["edge"], np.where(index == NONE, NONE, sources.base), len(sources.birth))
+        has = _occurs(keys, _carried(edges, index, n)[0])
+        had = _occurs(keys, _carried(base["edge"], np.where(index == NONE, NONE, sources.base), n)[0])
         is_edge |= has
         is_cut |= had & ~has
     return is_edge & ~is_cut
 
 
-def _occurs(keys: np.ndarray, pairs: np.ndarray, index: np.ndarray, n: int) -> np.ndarray:
-    """Whether each of the sorted keys is that of one of the pairs in their new places."""
-    wanted = _keys(_carried(pairs, index), n)
-    place = np.searchsorted(keys, wanted)
-    found = np.zeros(len(keys) + 1, bool)
-    found[place[keys.take(place, mode="clip") == wanted] if len(keys) else place[:0]] = True
-    return found[:-1]
+def _occurs(keys: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Whether each of the sorted keys is one of the others."""
+    found = np.zeros(len(keys), bool)
+    place = np.searchsorted(keys, others)
+    inside = place < len(keys)
+    place = place[inside]
+    found[place[keys[place] == others[inside]]] = True
+    return found
 
 
 def places_of(index: np.ndarray, n: int) -> np.ndarray:
@@ -159,15 +163,9 @@ def places_of(index: np.ndarray, n: int) -> np.ndarray:
     return place
 
 
-def _carried(pairs: np.ndarray, index: np.ndarray) -> np.ndarray:
-    """Pairs of nodes in their new places, i < j, without those of nodes that have none."""
+def _carried(pairs: np.ndarray, index: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """(keys i·n + j of the pairs in their new places, i < j; which pairs these are: both nodes have one)."""
     place = places_of(index, max(pairs[:, :2].max(initial=0), index.max(initial=0)) + 1)
     i, j = place[pairs[:, 0]], place[pairs[:, 1]]
     kept = (i != NONE) & (j != NONE)
-    carried = pairs[kept]
-    carried[:, 0], carried[:, 1] = np.minimum(i, j)[kept], np.maximum(i, j)[kept]
-    return carried
-
-
-def _keys(pairs: np.ndarray, n: int) -> np.ndarray:
-    return pairs[:, 0] * n + pairs[:, 1]
+    return (np.minimum(i, j) * n + np.maximum(i, j))[kept], kept
