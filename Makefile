@@ -12,7 +12,7 @@ READY = $(VENV)/.ready
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test test-slow kernels coverage check fix bench drift events novelty beyond fidelity paper table baselines explore kills \
-	docs chromium browser-test deep-test distributed-test river spark-test java lowest-test \
+	docs chromium browser-test deep-test distributed-test river spark-test spark-bench java lowest-test \
 	candidates-test gallery release clean
 
 demo: $(READY)
@@ -58,6 +58,10 @@ bench: $(READY)
 # EverClust beside river's own clusterers, on digits: docs/river.md.
 river: $(READY)
 	$(BIN)/python -m benchmarks.river
+
+# Spark with one and two executors beside plain Python, 4,000,000 × 16 from Parquet: docs/spark.md. For an idle machine.
+spark-bench: $(READY) $(VENV)/.spark java kernels
+	$(BIN)/python -m benchmarks.spark
 
 # What permanent identities and a bound on nodes are worth.
 drift: $(READY)

@@ -1,5 +1,7 @@
 """Samples per second of clusterers in river on digits, printed by `make river`: one process, best of several.
 
+Seconds are CPU time, so that other programs on the machine count little.
+
 `python -m benchmarks.river search` prints how the settings of river's clusterers were found, and
 `python -m benchmarks.river lags` what it costs to predict from older clusters: docs/river.md.
 """
@@ -144,10 +146,10 @@ def search() -> None:
         rng, tried = np.random.default_rng(0), []
         for _ in range(n_draws):
             settings = drawn(name, rng)
-            start = time.perf_counter()
+            start = time.process_time()
             try:
                 model = learn(getattr(cluster, name)(**settings), rows)
-                took = time.perf_counter() - start
+                took = time.process_time() - start
                 labels = found(model, rows)
             except (ValueError, KeyError, ZeroDivisionError, OverflowError):
                 continue
@@ -160,21 +162,21 @@ def search() -> None:
 def predict_and_learn(
     model: Any, rows: list[dict[int, float]], limit: float = SECONDS
 ) -> tuple[list[int], float]:
-    """Predict each row before it is learnt, as river evaluates; returns predictions and seconds per row."""
-    predicted, start = [], time.perf_counter()
+    """Predict each row before it is learnt, as river evaluates; returns predictions, CPU seconds per row."""
+    predicted, start = [], time.process_time()
     for x in rows:
         predicted.append(model.predict_one(x))
         model.learn_one(x)
-        if time.perf_counter() - start > limit:
+        if time.process_time() - start > limit:
             break
-    return predicted, (time.perf_counter() - start) / len(predicted)
+    return predicted, (time.process_time() - start) / len(predicted)
 
 
 def seconds_to_learn(make: Callable[[], Any], rows: list[dict[int, float]]) -> float:
-    """Seconds per row."""
-    model, start = make(), time.perf_counter()
+    """CPU seconds per row."""
+    model, start = make(), time.process_time()
     learn(model, rows)
-    return (time.perf_counter() - start) / len(rows)
+    return (time.process_time() - start) / len(rows)
 
 
 def speed() -> None:

@@ -55,6 +55,23 @@ def test_help_and_version(arguments, said):
     assert packages.isdisjoint(HEAVY)
 
 
+def test_the_package_is_a_command(tmp_path):
+    """Where the folder of scripts is not on the PATH."""
+    (tmp_path / "x.csv").write_text("a,b\n1,2\n3,4\n")
+    for arguments, code, said in [
+        (["--version"], 0, "everclust "),
+        (["fit", "x.csv", "-m", "m"], 0, ""),
+        (["fit", "nothing.csv", "-m", "m"], 2, "nothing.csv"),
+    ]:
+        done = subprocess.run(
+            [sys.executable, "-m", "everclust", *arguments],
+            cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False,
+        )  # fmt: skip
+        assert done.returncode == code, done.stderr
+        assert said in done.stdout + done.stderr
+    assert (tmp_path / "m").exists()
+
+
 def test_completion():
     out, packages = imported(_EVERCLUST_COMPLETE="complete_bash", COMP_WORDS="everclust f", COMP_CWORD="1")
     assert out.split() == ["fit"]

@@ -208,6 +208,16 @@ def test_ties_go_to_the_lower_node_of_a_then_of_b():
     assert match_nodes(a[::-1].copy(), b, np.ones(1), np.inf).tolist() == [0, 2]
 
 
+def greedy(a, b, weight, reach):
+    """Partners by a sorted list of all pairs."""
+    pairs = sorted((oracle.distance(x, y, weight), i, j) for i, x in enumerate(a) for j, y in enumerate(b))
+    partner = [NONE] * len(a)
+    for away, i, j in pairs:
+        if away <= reach and partner[i] == NONE and j not in partner:
+            partner[i] = j
+    return partner
+
+
 @given(seed=SEEDS, on_grid=st.booleans())
 def test_matching_equals_a_sorted_list_of_all_pairs(seed, on_grid):
     rng = np.random.default_rng(seed)
@@ -216,12 +226,22 @@ def test_matching_equals_a_sorted_list_of_all_pairs(seed, on_grid):
     if on_grid:
         a, b = np.round(a), np.round(b)
     reach = float(rng.choice([0.0, 0.3, 1.0, np.inf]))
-    pairs = sorted((oracle.distance(a[i], b[j], weight), i, j) for i in range(n_a) for j in range(n_b))
-    partner = [NONE] * n_a
-    for away, i, j in pairs:
-        if away <= reach and partner[i] == NONE and j not in partner:
-            partner[i] = j
-    assert match_nodes(a, b, weight, reach).tolist() == partner
+    assert match_nodes(a, b, weight, reach).tolist() == greedy(a, b, weight, reach)
+
+
+@pytest.mark.parametrize("unit", [1e-160, 1e-30, 1.0, 1e120])
+def test_matching_of_nodes_that_are_far_apart_or_at_one_place(unit):
+    rng = np.random.default_rng(1)
+    b, weight = unit * rng.normal(size=(70, 3)), np.array([1.0, 0.5, 1e-3])
+    for shift in (0.0, 1e3, 1e7, 1e10):  # the last is beyond what the coarse copy can tell apart
+        a = b[rng.permutation(70)[:50]] + unit * shift
+        a[::5] = a[0]
+        for reach in (unit * 0.1, unit * (shift + 1.0), np.inf):
+            assert match_nodes(a, b, weight, reach).tolist() == greedy(a, b, weight, reach)
+    a = np.repeat(b[:1], 30, axis=0)
+    assert match_nodes(a, a, weight, 0.0).tolist() == list(range(30))
+    assert match_nodes(a, b[:0], weight, np.inf).tolist() == [NONE] * 30
+    assert match_nodes(a[:0], b, weight, np.inf).tolist() == []
 
 
 def test_an_edge_of_the_base_that_one_part_has_cut_is_cut(model):

@@ -8,12 +8,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..jit.compile import jit, kernel
-from ..jit.reference import refer
+from ..jit.arrays import fill, filled
+from ..jit.blocks import LANES, least, pack
+from ..jit.compile import jit, jit_allocating, kernel
+from ..jit.simd import WIDTH
+from .coarse import EVERYTHING, N_ROWS, ROW_LIMIT, bound_rows, coarse_copy, has_near, new_bounds, round_up
 from .layout import NONE
-from .nearest import nearest_two, new_scratch, update_coarse
+from .metric import distance
+from .readout import ReadOut
 from .serialise import Arrays
-from .state import State, allocate, scalars_of
+
+N_NEAR = 8  # of 1,457 nodes that sought partners among 1,194, 512 searched anew with 2, 280 with 4, 89 with 8
 
 
 class Sources(NamedTuple):
@@ -39,7 +44,9 @@ def find_sources(
     new_a, new_b = (np.flatnonzero(part["birth"] >= n_born) for part in (a, b))
     partner = match_nodes(a["prototype"][new_a], b["prototype"][new_b], weight, reach)
     is_matched = partner != NONE
-    alone = np.setdiff1d(np.arange(len(new_b)), partner[is_matched])
+    is_alone = np.ones(len(new_b), bool)
+    is_alone[partner[is_matched]] = False
+    alone = np.flatnonzero(is_alone)
     in_b = np.full(len(new_a), NONE)
     in_b[is_matched] = new_b[partner[is_matched]]
     # (2k + 1) / (2K) of both, multiplied by twice both K.
@@ -80,65 +87,130 @@ def match_nodes(a: np.ndarray, b: np.ndarray, weight: np.ndarray, reach: float) 
 
     Ties go to the lower node of a, then of b.
     """
-    return choose_partners(_searchable(b, weight), np.ascontiguousarray(a), reach)
+    if not len(a) or not len(b):
+        return np.full(len(a), NONE)
+    blocks = pack(b)
+    coarse = coarse_copy(ReadOut(blocks, np.ones(len(blocks) * LANES), np.arange(len(b)), weight))
+    unit = float(coarse.scale.max() / np.sqrt(weight.max()))
+    a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
+    return choose_partners(coarse, Candidates(a, b, weight, unit, float(reach)))
 
 
-def _searchable(points: np.ndarray, weight: np.ndarray) -> State:
-    """A state with these nodes, and two more at infinity: a search always finds two."""
-    n, d = points.shape
-    state = allocate(d, nodes=n + 2)
-    scalars = scalars_of(state)
-    scalars.n_nodes = n + 2
-    state.prototype[:n], state.prototype[n : n + 2] = points, np.inf
-    state.weight[:] = weight
-    if n:  # where the coarse copy is centred, and its unit
-        state.window[0], state.square_sum[:] = points.mean(axis=0), points.var(axis=0) * n
-        scalars.window_size = scalars.window_head = 1
-        scalars.n_seen = n
-    return state
+class Candidates(NamedTuple):
+    """Nodes that may be matched."""
+
+    a: np.ndarray
+    b: np.ndarray
+    weight: np.ndarray
+    unit: float  # of the coarse copy of b
+    reach: float
+
+
+class Near(NamedTuple):
+    """For every node of a, the nearest nodes of b that were free when it last searched, the nearest first."""
+
+    node: np.ndarray
+    away: np.ndarray  # infinite behind the last of them
+    place: np.ndarray  # of the next of them
+    bound: np.ndarray  # distance of the next of them, infinite for a node that has a partner or none in reach
+    group_least: np.ndarray  # the least bound of every 64 nodes
+    is_taken: np.ndarray  # of every node of b
 
 
 @kernel
-def choose_partners(state, a, reach):  # INOUT state
-    """Match the nearest pair as long as there is one; a node of the state that is taken moves to infinity.
+def choose_partners(coarse, candidates):
+    """Match the nearest pair as long as there is one.
 
-    A node of a searches anew only when its turn comes and the two nearest that it knows are taken. Until
-    then, its bound is not above its distance to any node that is left.
+    A node of a searches anew only when its turn comes and all nodes that it knows are taken. Until then, its
+    bound is not above its distance to any node that is left.
     """
-    state = refer(state)
-    n, scratch = a.shape[0], new_scratch(state)
-    nearest, second, partner = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
-    bound, to_second = np.empty(n), np.empty(n)
-    is_taken = np.zeros(state.scalars[0].n_nodes, np.bool_)
-    for i in range(n):
-        partner[i] = NONE
-        nearest[i], second[i], bound[i], to_second[i] = search(state, a[i], scratch)
-    i = least_within(bound, reach)
+    a = candidates.a
+    near, bounds = new_near(a.shape[0], candidates.b.shape[0]), new_bounds(coarse)
+    partner = filled(a.shape[0], NONE)
+    for start in range(0, a.shape[0], N_ROWS):
+        for r in range(bound_rows(coarse, a, start, bounds)):
+            list_nearest(candidates, bounds, r, near, start + r)
+    i = least_within(near, candidates.reach)
     while i != NONE:
-        j = nearest[i]
-        if not is_taken[j]:
-            partner[i], is_taken[j], bound[i] = j, True, np.inf
-            state.prototype[j, 0] = np.inf
-            update_coarse(state, j)
-        elif second[i] != NONE:
-            nearest[i], bound[i], second[i] = second[i], to_second[i], NONE
+        j = near.node[i, near.place[i]]
+        if not near.is_taken[j]:
+            partner[i], near.is_taken[j] = j, True
+            set_bound(near, i, np.inf)
+        elif near.place[i] < N_NEAR - 1:
+            near.place[i] += 1
+            set_bound(near, i, near.away[i, near.place[i]])
         else:
-            nearest[i], second[i], bound[i], to_second[i] = search(state, a[i], scratch)
-        i = least_within(bound, reach)
+            bound_rows(coarse, a[i : i + 1], 0, bounds)
+            list_nearest(candidates, bounds, 0, near, i)
+        i = least_within(near, candidates.reach)
     return partner
 
 
-@jit
-def search(state, x, scratch):  # INOUT scratch, (coarse)
-    """`nearest_two`, compiled once."""
-    return nearest_two(state, x, scratch)
+@jit_allocating
+def new_near(n, n_others):
+    """Room for the lists of n nodes, with none of the others taken."""
+    n_groups = (n + LANES - 1) // LANES
+    bound, group_least = np.empty(n_groups * LANES), np.empty(n_groups)
+    fill(bound, np.inf)
+    fill(group_least, np.inf)
+    node, away, place = np.empty((n, N_NEAR), np.int64), np.empty((n, N_NEAR)), np.empty(n, np.int64)
+    return Near(node, away, place, bound, group_least, np.zeros(n_others, np.bool_))
 
 
 @jit
-def least_within(values, limit):
-    """Index of the least value, the lowest on ties; or NONE when it is infinite or beyond the limit."""
-    index, least = NONE, np.inf
-    for k in range(values.shape[0]):
-        if values[k] < least:
-            index, least = k, values[k]
-    return index if least <= limit else NONE
+def list_nearest(candidates, bounds, r, near, i):  # INOUT near
+    """List the free nodes that are nearest to node i of a, whose bounds are those of row r."""
+    x, b, bound, norm = candidates.a[i], candidates.b, bounds.bound[r], bounds.norm[r]
+    nodes, away = near.node[i], near.away[i]
+    fill(away, np.inf)
+    near.place[i] = 0
+    limit = coarse_limit(norm, candidates.reach * candidates.unit)
+    for start in range(0, b.shape[0], WIDTH):
+        if has_near(bound, start, limit):
+            for k in range(start, min(start + WIDTH, b.shape[0])):
+                if bound[k] <= limit and not near.is_taken[k]:
+                    insert(nodes, away, k, distance(x, b[k], candidates.weight))
+            limit = coarse_limit(norm, min(away[N_NEAR - 1], candidates.reach) * candidates.unit)
+    set_bound(near, i, away[0])
+
+
+@jit
+def coarse_limit(norm, away):
+    """The largest bound that a node within a distance can have, for a row with this ‖x‖²."""
+    if norm < ROW_LIMIT and away * away < ROW_LIMIT:
+        return round_up(0.5 * away * away)
+    return EVERYTHING
+
+
+@jit
+def insert(nodes, away, k, to_k):  # INOUT nodes, away
+    """Put node k, which comes after those that are in the list, where its distance belongs."""
+    n = N_NEAR - 1
+    if to_k < away[n]:
+        while n > 0 and to_k < away[n - 1]:
+            nodes[n], away[n] = nodes[n - 1], away[n - 1]
+            n -= 1
+        nodes[n], away[n] = k, to_k
+
+
+@jit
+def set_bound(near, i, bound):  # INOUT near.bound, near.group_least
+    """Change the bound of node i."""
+    near.bound[i] = bound
+    g = i // LANES
+    near.group_least[g] = least(near.bound[g * LANES : (g + 1) * LANES])
+
+
+@jit
+def least_within(near, limit):
+    """Node with the least bound, the lowest on ties; or NONE when it is infinite or beyond the limit."""
+    group, lowest = NONE, np.inf
+    for g in range(near.group_least.shape[0]):
+        if near.group_least[g] < lowest:
+            group, lowest = g, near.group_least[g]
+    if group == NONE or lowest > limit:
+        return NONE
+    index = group * LANES
+    while near.bound[index] != lowest:
+        index += 1
+    return index

@@ -47,8 +47,8 @@ def merge_states(states: Sequence[State], base: State | None = None, capped: boo
     """One model of many, whose order does not matter. Those that have learnt nothing since the base, and
     empty ones, change nothing."""
     origin = new_state(states[0].prototype.shape[1]) if base is None else base
-    n_before, before = scalar(origin, "n_seen"), Part(*export(origin))
-    branches = [Branch(Part(*export(state)), {i: _all_nodes(state)}) for i, state in enumerate(states)]
+    n_before, before = scalar(origin, "n_seen"), Part(*export(origin, with_ids=False))
+    branches = [Branch(part, {i: _all_nodes(states[i])}) for i, part in enumerate(_parts(states))]
     branches = _ranked(branches)
     level = [branch for branch in branches if branch.part.scalars["n_seen"] > n_before] or branches[:1]
     order = [i for branch in level for i in branch.places]
@@ -83,19 +83,35 @@ def _all_nodes(state: State) -> np.ndarray:
     return np.arange(scalar(state, "n_nodes"))
 
 
+def _parts(states: Sequence[State]) -> list[Part]:
+    """What the models hold; ids of connected components, which are not merged here, only where they rank."""
+    parts = [Part(*export(state, with_ids=False)) for state in states]
+    return parts if _ranks(parts) is not None else [Part(*export(state)) for state in states]
+
+
 def _ranked(branches: list[Branch]) -> list[Branch]:
     """The branches by samples, nodes, and bytes of the positions: the larger first. Where all these are the
     same, all that they hold decides."""
-    ranks: list[tuple[Any, ...]] = [_rank(branch.part) for branch in branches]
-    if len(set(ranks)) < len(ranks):
-        ranks = [(*rank, _bytes(branch.part)) for rank, branch in zip(ranks, branches, strict=True)]
+    parts = [branch.part for branch in branches]
+    ranks = _ranks(parts) or [(*_place(part), _bytes(part)) for part in parts]
     order = sorted(range(len(branches)), key=lambda i: ranks[i], reverse=True)
     return [branches[i] for i in order]
 
 
-def _rank(part: Part) -> tuple[Any, ...]:
-    positions = part.arrays["prototype"]
-    return part.scalars["n_seen"], len(positions), positions.tobytes()
+def _ranks(parts: list[Part]) -> list[tuple[Any, ...]] | None:
+    """Ranks that tell all parts apart, if samples, nodes and positions do."""
+    ranks: list[tuple[Any, ...]] = [_size(part) for part in parts]
+    if len(set(ranks)) < len(ranks):  # bytes are compared where they must be
+        ranks = [_place(part) for part in parts]
+    return ranks if len(set(ranks)) == len(ranks) else None
+
+
+def _size(part: Part) -> tuple[int, int]:
+    return part.scalars["n_seen"], len(part.arrays["prototype"])
+
+
+def _place(part: Part) -> tuple[int, int, bytes]:
+    return *_size(part), part.arrays["prototype"].tobytes()
 
 
 def _bytes(part: Part) -> bytes:

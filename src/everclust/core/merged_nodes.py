@@ -46,7 +46,9 @@ def without_surplus(pieces: Pieces, interval: int) -> np.ndarray:
     usage = total(pieces, "usage")
     once = np.flatnonzero(usage == 1)
     n_surplus = max(len(once) - interval, 0) if len(once) < len(usage) else 0
-    return np.setdiff1d(np.arange(len(usage)), once[:n_surplus])
+    kept = np.ones(len(usage), bool)
+    kept[once[:n_surplus]] = False
+    return np.flatnonzero(kept)
 
 
 def merge_nodes(pieces: Pieces, lengths: tuple[int, int], n_seen: int) -> Arrays:
@@ -70,12 +72,15 @@ def merge_nodes(pieces: Pieces, lengths: tuple[int, int], n_seen: int) -> Arrays
 
 def _positions(pieces: Pieces) -> np.ndarray:
     """Means weighted with usage. A node that one part only has moved keeps that part's position exactly."""
+    a, b, base, sources = pieces
     used_a, used_b, before = values_of(pieces, "usage")
-    at_a, at_b, at_base = values_of(pieces, "prototype")
-    by_a, by_b = used_a > before, used_b > before
-    both = by_a & by_b
-    position = np.where((by_b | (pieces.sources.a == NONE))[:, None], at_b, at_a)
-    at_a, at_b, at_base = at_a[both], at_b[both], at_base[both]
+    by_b = used_b > before
+    both = (used_a > before) & by_b
+    in_b = by_b | (sources.a == NONE)
+    position = np.empty((len(in_b), a["prototype"].shape[1]))
+    position[in_b], position[~in_b] = b["prototype"][sources.b[in_b]], a["prototype"][sources.a[~in_b]]
+    at_a, at_b = a["prototype"][sources.a[both]], position[both]
+    at_base = _taken(base["prototype"], sources.base[both])
     weight_a, weight_b, weight = (used[both, None].astype(float) for used in (used_a, used_b, before))
     change = weight_b * (at_b - at_a) + weight * (at_a - at_base)
     position[both] = at_a + change / (weight_a + weight_b - weight)
@@ -108,33 +113,47 @@ def _last_won(pieces: Pieces, lengths: tuple[int, int], n_seen: int) -> np.ndarr
 def merge_pairs(pieces: Pieces) -> Arrays:
     """Hand-overs and evidence of both parts, the base's share once; and the edges."""
     counts = {name: _merged_counts(pieces, name) for name in ("handover", "evidence")}
-    n = len(pieces.sources.birth)
-    edges = np.intersect1d(_merged_edges(pieces), _keys(counts["evidence"], n))
-    return counts | {"edge": np.stack([edges // n, edges % n], axis=1)}
+    return counts | {"edge": counts["evidence"][_is_edge(pieces, counts["evidence"]), :2]}
 
 
 def _merged_counts(pieces: Pieces, name: str) -> np.ndarray:
     a, b, base, sources = pieces
     n, shared = len(sources.birth), np.where(is_shared(sources), sources.base, NONE)
-    rows = [_carried(a[name], sources.a), _carried(b[name], sources.b), _carried(base[name], shared)]
-    rows[2][:, 2] *= -1
-    keys, place = np.unique(_keys(np.concatenate(rows), n), return_inverse=True)
-    count = np.zeros(len(keys), np.int64)
-    np.add.at(count, place, np.concatenate(rows)[:, 2])
-    keys, count = keys[count > 0], count[count > 0]
+    tables, indices = (a[name], b[name], base[name]), (sources.a, sources.b, shared)
+    rows = [_carried(pairs, index, n) for pairs, index in zip(tables, indices, strict=True)]
+    keys = np.concatenate([keys for keys, _ in rows])
+    of_a, of_b, of_base = (pairs[kept, 2] for pairs, (_, kept) in zip(tables, rows, strict=True))
+    counts = np.concatenate([of_a, of_b, -of_base])
+    order = np.argsort(keys, kind="stable")  # quick where runs are sorted
+    keys = keys[order]
+    first = np.flatnonzero(np.diff(keys, prepend=-1))
+    count = np.add.reduceat(counts[order], first) if len(keys) else counts
+    keys, count = keys[first][count > 0], count[count > 0]
     return np.stack([keys // n, keys % n, count], axis=1)
 
 
-def _merged_edges(pieces: Pieces) -> np.ndarray:
-    """Edges of both parts, less those of the base that a part has cut."""
+def _is_edge(pieces: Pieces, evidence: np.ndarray) -> np.ndarray:
+    """Which pairs with evidence are edges: those of both parts, less those of the base that one has cut."""
     a, b, base, sources = pieces
     n = len(sources.birth)
-    kept = [_keys(_carried(a["edge"], sources.a), n), _keys(_carried(b["edge"], sources.b), n)]
-    edges = np.union1d(*kept)
-    for index, present in zip(sources, kept, strict=False):
-        before = _keys(_carried(base["edge"], np.where(index == NONE, NONE, sources.base)), n)
-        edges = np.setdiff1d(edges, np.setdiff1d(before, present))
-    return edges
+    keys = evidence[:, 0] * n + evidence[:, 1]
+    is_edge, is_cut = np.zeros((2, len(keys)), bool)
+    for edges, index in ((a["edge"], sources.a), (b["edge"], sources.b)):
+        has = _occurs(keys, _carried(edges, index, n)[0])
+        had = _occurs(keys, _carried(base["edge"], np.where(index == NONE, NONE, sources.base), n)[0])
+        is_edge |= has
+        is_cut |= had & ~has
+    return is_edge & ~is_cut
+
+
+def _occurs(keys: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Whether each of the sorted keys is one of the others."""
+    found = np.zeros(len(keys), bool)
+    place = np.searchsorted(keys, others)
+    inside = place < len(keys)
+    place = place[inside]
+    found[place[keys[place] == others[inside]]] = True
+    return found
 
 
 def places_of(index: np.ndarray, n: int) -> np.ndarray:
@@ -144,13 +163,9 @@ def places_of(index: np.ndarray, n: int) -> np.ndarray:
     return place
 
 
-def _carried(pairs: np.ndarray, index: np.ndarray) -> np.ndarray:
-    """Pairs of nodes in their new places, i < j, without those of nodes that have none."""
+def _carried(pairs: np.ndarray, index: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """(keys i·n + j of the pairs in their new places, i < j; which pairs these are: both nodes have one)."""
     place = places_of(index, max(pairs[:, :2].max(initial=0), index.max(initial=0)) + 1)
-    carried = pairs.copy()
-    carried[:, :2] = np.sort(place[pairs[:, :2]], axis=1)
-    return carried[carried[:, 0] != NONE]
-
-
-def _keys(pairs: np.ndarray, n: int) -> np.ndarray:
-    return pairs[:, 0] * n + pairs[:, 1]
+    i, j = place[pairs[:, 0]], place[pairs[:, 1]]
+    kept = (i != NONE) & (j != NONE)
+    return (np.minimum(i, j) * n + np.maximum(i, j))[kept], kept

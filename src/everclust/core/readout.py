@@ -31,9 +31,9 @@ def candidates(state: State) -> np.ndarray:
 def edges(state: State) -> np.ndarray:
     """Edges as pairs of nodes i < j, sorted, shape (m, 2)."""
     rows = state.edge[: scalars_of(state).n_edges]
-    ends = np.stack([state.slot["node"][state.pair[end][rows]] for end in ("a", "b")], axis=1)
-    ends.sort(axis=1)
-    return ends[np.argsort(ends[:, 0] * scalars_of(state).n_nodes + ends[:, 1])]
+    a, b = (state.slot["node"][state.pair[end][rows]] for end in ("a", "b"))
+    i, j = np.minimum(a, b), np.maximum(a, b)
+    return np.stack([i, j], axis=1)[np.argsort(i * scalars_of(state).n_nodes + j)]
 
 
 def components(state: State) -> np.ndarray:

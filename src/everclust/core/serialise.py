@@ -48,8 +48,11 @@ KINDS |= dict.fromkeys((*FEATURE_FIELDS, "prototype", "window"), "f")
 KINDS |= dict.fromkeys(("evidence", "edge", "handover", "cluster", "since"), "i")
 
 
-def export(state: State) -> tuple[dict[str, Any], Arrays]:
-    """(scalars, arrays) from which `restore` makes a state that goes on learning bit for bit."""
+def export(state: State, with_ids: bool = True) -> tuple[dict[str, Any], Arrays]:
+    """(scalars, arrays) from which `restore` makes a state that goes on learning bit for bit.
+
+    Without the ids of connected components if they are not asked for.
+    """
     n_nodes = scalar(state, "n_nodes")
     scalars = {name: scalar(state, name) for name in (*KEPT_SCALARS, "n_born")}
     arrays = {name: state.node[name][:n_nodes].copy() for name in NODE_FIELDS}
@@ -60,9 +63,9 @@ def export(state: State) -> tuple[dict[str, Any], Arrays]:
         "evidence": _evidence(state),
         "edge": edges(state),
         "handover": handovers(state),
-        "cluster": cluster_ids(state),
-        "since": _since(state),
     }
+    if with_ids:
+        arrays |= {"cluster": cluster_ids(state), "since": _since(state)}
     if state.probe.size:
         scalars |= {name: scalar(state, name) for name in PROBE_SCALARS}
         arrays |= {name: getattr(state, name).copy() for name in PROBE_ARRAYS}
@@ -79,10 +82,11 @@ def _since(state: State) -> np.ndarray:
 
 def _evidence(state: State) -> np.ndarray:
     """(i, j, count) of every pair with evidence, i < j, sorted: equal models make equal files."""
-    pairs = state.pair[: scalars_of(state).n_pairs]
+    pairs, node = state.pair[: scalars_of(state).n_pairs], state.slot["node"]
     pairs = pairs[pairs["evidence"] > 0]
-    ends = np.sort(state.slot["node"][np.stack([pairs["a"], pairs["b"]])], axis=0)
-    return np.stack([*ends, pairs["evidence"]], axis=1)[np.lexsort(ends[::-1])]
+    a, b = node[pairs["a"]], node[pairs["b"]]
+    i, j = np.minimum(a, b), np.maximum(a, b)
+    return np.stack([i, j, pairs["evidence"]], axis=1)[np.argsort(i * scalars_of(state).n_nodes + j)]
 
 
 def restore(scalars: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> State:

@@ -13,6 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.merge import is_fork
 from ..core.recount import PairCounts
 from ..core.recount import count_pairs as count
+from ..core.state import State
+from ..model.learner import Learner
 from ..model.merging import Mapping, mappings_of, merge_learners, recount_learner
 from ..model.rows import CHUNK_CELLS, as_kernel_rows
 from ..validation import validated_rows_to_predict
@@ -200,8 +202,13 @@ def _check_alike(models: Sequence[IncrementalClusterer]) -> None:
 def _check_forks(models: Sequence[IncrementalClusterer], base: IncrementalClusterer) -> None:
     before = base._learner.copy().state
     for number, model in enumerate(models):
-        if model.__sklearn_is_fitted__() and not is_fork(model._learner.copy().state, before):
+        if model.__sklearn_is_fitted__() and not _is_fork(model._learner, before):
             raise ValueError(
                 f"Model {number} of the list was not forked from the base; make it with base.fork(), "
                 "or merge without a base."
             )
+
+
+def _is_fork(learner: Learner, base: State) -> bool:
+    with learner.lock:
+        return is_fork(learner.state, base)

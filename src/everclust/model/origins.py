@@ -134,4 +134,4 @@ def describe(state: State, ids: np.ndarray, since: dict[int, int]) -> dict[int, 
 
 def events_of(learner: Learner) -> Arrays:
     """The event log as arrays."""
-    return learner.ids.export(learner.state.prototype.shape[1])
+    return learner.ids.log.export(learner.state.prototype.shape[1])

@@ -1,4 +1,4 @@
-"""Rows a second of Spark against plain Python, printed by `python -m studies.spark_speed`.
+"""Rows a second of Spark against plain Python on an idle machine, printed by `make spark-bench`.
 
 One Parquet folder, read by plain Python in one process, and by clusters of one and of two executors with one
 core each on this machine. Spark's times include everything but the start of its session. The first call also
@@ -81,7 +81,7 @@ def on_spark(folder: str, names: list[str], n_executors: int, n_times: int) -> d
     return {"fit": seconds, "predict": scoring}
 
 
-def main(n_rows: int = 1_000_000, n_features: int = 16, n_times: int = 3) -> None:
+def main(n_rows: int = 4_000_000, n_features: int = 16, n_times: int = 3) -> None:
     """Measure all and print rows a second: of the first call, and of the best."""
     folder = tempfile.mkdtemp()
     try:
