@@ -61,6 +61,7 @@ def test_completion():
     assert packages.isdisjoint({*HEAVY, "rich"})
 
 
+@pytest.mark.slow  # a process that imports everything
 def test_a_command_imports_what_it_needs(tmp_path):
     """The test above would notice: a command that learns does import them."""
     (tmp_path / "x.csv").write_text("a,b\n1,2\n3,4\n")

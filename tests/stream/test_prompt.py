@@ -4,6 +4,8 @@ import subprocess
 import sys
 import time
 
+import pytest
+
 from everclust import load
 from everclust.stream import open_source
 from everclust.stream.blocks import blocks
@@ -32,6 +34,7 @@ def test_rows_wait_no_longer_than_said(folder, X):
     assert 0.5 <= time.monotonic() - started < 5
 
 
+@pytest.mark.slow  # a process of its own
 def test_answers_come_before_a_block_is_full(folder, X):
     path = write_csv(folder / "x.csv", X[:120])
     words = ["fit", path, "-m", "m", *COLUMNS, "--follow", "-p", "p.csv", "--every", "1s"]

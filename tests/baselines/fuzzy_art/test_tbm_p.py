@@ -133,7 +133,7 @@ def draw_parameters(rng):
     }
 
 
-@examples_slow(15, 50)
+@examples_slow(6, 50)
 def test_lockstep(n_examples):
     drawn = given(seed=st.integers(0, 2**32 - 1), quirks=st.booleans())
     settings(max_examples=n_examples)(drawn(lockstep))()
