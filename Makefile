@@ -19,10 +19,11 @@ demo: $(READY)
 	@$(BIN)/python examples/demo.py
 
 # What people run all day. Tests of one file run in one process, which compiles what they have in common once.
-# The core is tested with the compiler off, where every line can be seen; compiled it is tested as a whole.
+# The parts of the core are tested with the compiler off, which is cheaper than compiling each; compiled they are
+# tested as a whole.
 test: check kernels
 	$(BIN)/pytest -n 2 --dist loadfile --ignore=tests/core
-	@$(MAKE) --no-print-directory coverage
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -q --no-header --hypothesis-profile=few tests/core
 
 # What guards the great promises but takes long: kill -9, servers, TLS, a browser, the first start ever, every trick
 # of the compiler taken away, large tables of cases; then the core compiled part by part, and twice as many examples.
@@ -38,6 +39,7 @@ DRAWN = tests/core tests/test_lockstep.py tests/test_metamorphic.py tests/model/
 kernels: $(READY)
 	@$(BIN)/python tests/support/warm_kernels.py
 
+# Every line of the core is run by its tests. The compiler is off: otherwise no line can be seen.
 coverage: $(READY)
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest tests/core -n 2 -q --no-header \
 		--cov --cov-report=term-missing:skip-covered --cov-fail-under=100

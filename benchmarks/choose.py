@@ -6,6 +6,7 @@ prints the table of docs/choose.md: AMI and the number of clusters, means over f
 """
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from sklearn.cluster import HDBSCAN, Birch, KMeans
@@ -56,7 +57,7 @@ def standardised(rows: Rows) -> Rows:
     return StandardScaler().fit_transform(rows[0]), rows[1]
 
 
-def runs(data: Callable[[int], Rows], algorithm: Callable[[int], object]) -> Iterator[tuple[float, int]]:
+def runs(data: Callable[[int], Rows], algorithm: Callable[[int], Any]) -> Iterator[tuple[float, int]]:
     """(AMI, number of clusters) for every order of the rows."""
     for seed in SEEDS:
         X, y = data(seed)
@@ -65,7 +66,7 @@ def runs(data: Callable[[int], Rows], algorithm: Callable[[int], object]) -> Ite
         yield adjusted_mutual_info_score(y[order], labels), len(set(labels.tolist()) - {-1})
 
 
-def cell(data: Callable[[int], Rows], algorithm: Callable[[int], object]) -> str:
+def cell(data: Callable[[int], Rows], algorithm: Callable[[int], Any]) -> str:
     """Means as text."""
     ami, n_clusters = np.mean(list(runs(data, algorithm)), axis=0)
     return f"{ami:.2f} ({n_clusters:.0f})"

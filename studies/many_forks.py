@@ -89,4 +89,4 @@ def main(n_forks: int = 1000, *names: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:2]), *sys.argv[2:])
+    main(*map(int, sys.argv[1:2]), *sys.argv[2:])  # type: ignore[arg-type]

@@ -92,4 +92,4 @@ def main(n_seeds: int = 2, *names: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:2]), *sys.argv[2:])
+    main(*map(int, sys.argv[1:2]), *sys.argv[2:])  # type: ignore[arg-type]

@@ -17,8 +17,10 @@ from everclust.core.state import copy, scalars_of
 from support.jit_mode import PLAIN
 from support.paths import DATA_FOLDERS
 
-# `fixed` and `more` (`make test-slow`) draw the same examples on every run; `explore` looks for new ones.
+# `few` (the core in `make test`), `fixed` and `more` (`make test-slow`) draw the same examples on every run;
+# `explore` looks for new ones.
 _ALWAYS: dict[str, Any] = {"deadline": None, "suppress_health_check": list(HealthCheck), "database": None}
+settings.register_profile("few", derandomize=True, max_examples=2, **_ALWAYS)
 settings.register_profile("fixed", derandomize=True, max_examples=6 if PLAIN else 12, **_ALWAYS)
 settings.register_profile("more", derandomize=True, max_examples=25, **_ALWAYS)
 settings.register_profile("explore", max_examples=1000, print_blob=True, **_ALWAYS)

@@ -133,6 +133,7 @@ def test_hand_over_kernels_are_compiled_by_another_process_meanwhile(site):
     assert alone["labels"] == found["labels"]
 
 
+@pytest.mark.slow  # compiles in processes of its own
 def test_an_edit_anywhere_in_the_core_is_noticed(site):
     """numba by itself looks at the file of the entry function only, and this is not that file.
 
@@ -158,6 +159,7 @@ def test_an_edit_anywhere_in_the_core_is_noticed(site):
         source.write_text(text)
 
 
+@pytest.mark.slow  # compiles in a process of its own
 def test_without_any_folder_to_write_to_it_works_all_the_same(site):
     """Neither NUMBA_CACHE_DIR, nor the package's own folder, nor the home folder can be written to."""
     for folder in ("everclust", "everclust/core"):

@@ -40,10 +40,10 @@ def test_real_streams(load, by_class, every):
     "variant",
     [
         variants.PRINTED_EVIDENCE,
-        variants.WITHOUT_GROWTH,
-        variants.WITHOUT_SHRINKING,
-        variants.WITHOUT_BOTH,
-        variants.starting_at(100),
+        pytest.param(variants.WITHOUT_GROWTH, marks=pytest.mark.slow),
+        pytest.param(variants.WITHOUT_SHRINKING, marks=pytest.mark.slow),
+        pytest.param(variants.WITHOUT_BOTH, marks=pytest.mark.slow),
+        pytest.param(variants.starting_at(100), marks=pytest.mark.slow),
     ],
 )
 def test_other_readings(variant):

@@ -77,6 +77,7 @@ def test_version():
     assert everclust.__version__ == importlib.metadata.version("everclust")
 
 
+@pytest.mark.slow  # a process that imports everything
 def test_importing_everclust_imports_nothing_optional():
     """scikit-learn imports some of them where it finds them. Here it finds none, and everclust seeks none."""
     code = f"""

@@ -24,7 +24,7 @@ def record(path: Path) -> None:
     """Learn the stream with the slow twin, and write its answer into the file."""
     with np.load(path) as file:
         golden = {key: file[key] for key in file.files}
-    name = re.fullmatch(r"(\w+)_(?:stationary|class_incremental)_\d+_\w+", path.stem)[1]
+    name = re.sub(r"_(stationary|class_incremental)_\d+_\w+$", "", path.stem)
     X = np.load(next(f for f in (folder / f"{name}.npz" for folder in DATA_FOLDERS) if f.exists()))["X"]
     X = np.ascontiguousarray(X, dtype=float)
     twin = Remembering(capped=path.stem.endswith("_capped"))

@@ -27,9 +27,9 @@ def leave_out(part: str) -> None:
         state.scalars[0].n_changed = NONE_CHANGED
 
     if part == "handovers":
-        resonance.hand_over = jit.jit(lambda state, first, second: None)
+        resonance.hand_over = jit.jit(lambda state, first, second: None)  # type: ignore[attr-defined]
     if part == "identities":
-        learn.update_ids = jit.jit(forget_changes)
+        learn.update_ids = jit.jit(forget_changes)  # type: ignore[attr-defined]
 
 
 def measure() -> None:

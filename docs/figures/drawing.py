@@ -18,7 +18,7 @@ def three_groups(n: int, seed: int = 0, spread: float = 0.55) -> np.ndarray:
 
 def scatter_rows(ax: Axes, X: np.ndarray) -> None:
     """Samples, small and grey."""
-    ax.scatter(*X.T, s=3, color=GREY, alpha=0.5, linewidths=0, rasterized=True)
+    ax.scatter(X[:, 0], X[:, 1], s=3, color=GREY, alpha=0.5, linewidths=0, rasterized=True)
 
 
 def lines(ax: Axes, points: np.ndarray, pairs: np.ndarray, widths, **style) -> None:

@@ -4,6 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from drawing import BLUE, ORANGE, map_axes, scatter_rows, three_groups
 from matplotlib.figure import Figure
+from matplotlib.patches import Circle
 
 from everclust import IDAT
 
@@ -16,7 +17,7 @@ def draw() -> Figure:
     figure, ax = plt.subplots(figsize=(6.4, 4.6))
     scatter_rows(ax, X[:120])
     for place, r in zip(model.prototypes_, radius, strict=True):
-        ax.add_patch(plt.Circle(place, r, facecolor=BLUE, alpha=0.10, edgecolor="none"))
+        ax.add_patch(Circle(place, r, facecolor=BLUE, alpha=0.10, edgecolor="none"))
     ax.scatter(
         *model.prototypes_.T, s=14, color=BLUE, label="nodes, each with the circle in which it resonates"
     )

@@ -49,6 +49,10 @@ class SqliteTable:
         (last,) = self.connection.execute(f"SELECT max(rowid) FROM {self.table}").fetchone()
         return (position or 0) / last
 
+    def lag(self) -> dict[str, int]:
+        """What is left to be read is not counted."""
+        return {}
+
     def close(self) -> None:
         """Close the connection."""
         self.connection.close()

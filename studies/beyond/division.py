@@ -66,7 +66,7 @@ class Sides(NamedTuple):
 
     mean: np.ndarray  # (births, 2, features)
     size: np.ndarray  # (births, 2): samples of either
-    count: np.ndarray  # (births, 5): INNER to ABOVE
+    counts: np.ndarray  # (births, 5): INNER to ABOVE
     due: np.ndarray  # number of samples at the next look
     moved: np.ndarray  # working memory: (birth, hand-overs)
     divided: np.ndarray  # how many nodes were, by reason
@@ -104,7 +104,7 @@ def start_sides(state, k, x, sides, rule):  # INOUT sides
         sides.mean[birth, 1, j] = y[j] - 0.5 * (x[j] - y[j])
     sides.size[birth, 0] = sides.size[birth, 1] = 1
     for i in range(5):
-        sides.count[birth, i] = 0
+        sides.counts[birth, i] = 0
     sides.due[birth] = rule.fewest
 
 
@@ -112,7 +112,7 @@ def start_sides(state, k, x, sides, rule):  # INOUT sides
 def observe_sides(state, x, k, to_second, sides, rule):  # INOUT sides
     """Node k has won x; the next node is `to_second` away."""
     birth = state.node[k].birth
-    size, count = sides.size[birth], sides.count[birth]
+    size, count = sides.size[birth], sides.counts[birth]
     if size[0] == 0:
         start_sides(state, k, x, sides, rule)
         return
@@ -135,7 +135,7 @@ def observe_sides(state, x, k, to_second, sides, rule):  # INOUT sides
 @jit
 def finding(sides, birth, chance, rule):
     """Why the node of that birth has to be divided, or 0."""
-    size, count = sides.size[birth], sides.count[birth]
+    size, count = sides.size[birth], sides.counts[birth]
     if min(size[0], size[1]) < 2:
         return 0
     flank = min(count[BELOW], count[ABOVE])
@@ -152,7 +152,7 @@ def finding(sides, birth, chance, rule):
 def look(state, k, x, sides, rule):  # INOUT state, sides
     """Divide node k if its samples demand it, when it is time to ask."""
     birth = state.node[k].birth
-    size, count = sides.size[birth], sides.count[birth]
+    size, count = sides.size[birth], sides.counts[birth]
     if count[INNER] + count[OUTER] < sides.due[birth]:
         return
     n_divided = 1 + sides.divided[WHOLE] + sides.divided[VALLEY]
@@ -170,7 +170,7 @@ def look(state, k, x, sides, rule):  # INOUT state, sides
 def divide(state, k, reason, sides):  # INOUT state, sides
     """Node k becomes its first side; the second side is a new node."""
     scalars, birth = state.scalars[0], state.node[k].birth
-    size, count = sides.size[birth], sides.count[birth]
+    size, count = sides.size[birth], sides.counts[birth]
     usage, wins = state.node[k].usage, state.node[k].wins
     new = scalars.n_nodes
     scalars.n_nodes += 1

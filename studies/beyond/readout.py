@@ -56,7 +56,8 @@ def measure(position, links, group, n_groups):
     centre = np.stack([np.bincount(group, g * x, n_groups) for x in position.T], axis=1) / mass[:, None]
     i, j, count = links[:, 0], links[:, 1], links[:, 2].astype(float)
     a, b = np.minimum(group[i], group[j]), np.maximum(group[i], group[j])
-    cut = Cut(*(np.zeros((n_groups, n_groups)) for _ in range(5)), mass, centre)
+    crossing, squares, n_crossing, plane, expected = np.zeros((5, n_groups, n_groups))
+    cut = Cut(crossing, squares, n_crossing, plane, expected, mass, centre)
     sides = [_Side(position, links, g, group, c) for c in range(n_groups)]
     for p, q in np.unique(np.stack([a, b], axis=1)[a != b], axis=0):
         across = (a == p) & (b == q)

@@ -103,7 +103,8 @@ def cached(name, draw, setting, seed, metric):
         with np.load(path) as file:
             return Run(*(file[field] for field in Run._fields))
     FOLDER.mkdir(exist_ok=True)
-    run = learnt(*draw(), setting, seed, metric)
+    X, y = draw()
+    run = learnt(X, y, setting, seed, metric)
     np.savez(path, **run._asdict())
     return run
 

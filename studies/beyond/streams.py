@@ -6,6 +6,7 @@ the truth is one cluster. The order of the rows is left to the settings.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ class Stream(NamedTuple):
     name: str
     family: str
     half: str
-    make: object
+    make: Callable[..., tuple[np.ndarray, np.ndarray]]
     options: dict
     seed: int
 

@@ -92,6 +92,7 @@ def test_refusal_is_one_sentence_with_both_sizes(monkeypatch):
         memory.refuse_beyond_memory(5_000_000_000, "It", "give up")
 
 
+@pytest.mark.slow  # a process of its own
 def test_limit_of_a_real_process():
     pytest.importorskip("resource")
     code = (

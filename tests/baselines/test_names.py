@@ -7,11 +7,15 @@ import pytest
 
 from everclust import baselines
 
-SCRIPT = """
+NONE = """
 import sys
 import everclust.baselines
 loaded = [name for name in sys.modules if name.startswith("everclust.baselines.") or name == "torch"]
 assert not loaded, loaded
+"""
+ONE = """
+import sys
+import everclust.baselines
 everclust.baselines.GNG
 assert "everclust.baselines.neural_gas.gng" in sys.modules
 assert "everclust.baselines.neural_gas.soinn_plus" not in sys.modules
@@ -19,7 +23,12 @@ assert "everclust.baselines.neural_gas.soinn_plus" not in sys.modules
 
 
 def test_importing_the_package_imports_no_algorithm():
-    subprocess.run([sys.executable, "-c", SCRIPT], check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", NONE], check=True, timeout=120)
+
+
+@pytest.mark.slow  # a process that imports everything
+def test_a_name_imports_its_own_algorithm_only():
+    subprocess.run([sys.executable, "-c", ONE], check=True, timeout=120)
 
 
 def test_every_name_is_listed():

@@ -78,6 +78,7 @@ def test_completion():
     assert packages.isdisjoint({*HEAVY, "rich"})
 
 
+@pytest.mark.slow  # processes of their own
 def test_commands_that_learn_and_answer_import_what_they_need_and_no_more(tmp_path):
     """scikit-learn and pandas take longer to import than everything else together."""
     (tmp_path / "x.csv").write_text("a,b\n1,2.5\n3,4.5\n2,3.5\n")

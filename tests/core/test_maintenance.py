@@ -81,7 +81,7 @@ def test_gains_are_taken_after_the_cut(maintained):
 
 
 def test_no_gain_left_after_the_cut_resets_everybody(maintained):
-    # Only nodes 4 and 5 gained, and lost as much or more by the cut: no P_k is positive, so nobody is quiet.
+    # Only nodes 4 and 5 gained, and lost as much or more by the cut: no P_k is positive, so no node is quiet.
     _, after = maintained(**CHAIN, activity=[0, 0, 0, 0, 2, 1], idle=[0, 0, 0, 0, 0, 1])
     assert after["idle"].tolist() == [0, 0, 0, 0, 0, 0]
     assert after["active"].all()

@@ -113,7 +113,7 @@ def test_cut_of_inactive_nodes_watches_nobody(model, compiled):
 def test_lengths_are_measured_again_when_an_end_has_moved(model, compiled):
     state = model(ON_A_LINE, **USED, evidence=[(0, 1, 3)], edge=[(0, 1)])
     state.prototype[0] = -1
-    assert compiled(topology.edge_length)(state, 0, False) == 1  # nobody said that node 0 moved
+    assert compiled(topology.edge_length)(state, 0, False) == 1  # node 0 was not marked as moved
     state.node["activity"][0] = 1
     assert compiled(topology.edge_length)(state, 0, False) == 2
     state.node["activity"][:2] = 0, 1

@@ -337,6 +337,7 @@ def test_work_worth_it_is_spread_over_the_cores(monkeypatch):
     assert pools == [2]
 
 
+@pytest.mark.slow
 def test_reading_needs_little_memory_for_many_rows():
     X = blobs(2_000_000).astype(np.float32)
     model = IDAT().fit(X[:5000])

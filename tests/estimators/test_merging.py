@@ -14,6 +14,7 @@ from sklearn.metrics import adjusted_mutual_info_score
 from everclust import IDAT, EverClust, count_pairs, load, merge, recount
 from everclust.core.invariants import check
 from support.models import learnt
+from support.slow import others_slow
 
 DIGITS, DIGIT = load_digits(return_X_y=True)
 IRIS = load_iris().data
@@ -31,7 +32,7 @@ def forked(cls, seed, n_parts, most=400, **parameters):
     return [base.fork().partial_fit(part) for part in parts[1:]], base
 
 
-@pytest.mark.parametrize("cls", CLASSES)
+@pytest.mark.parametrize("cls", others_slow(CLASSES, now=[EverClust]))
 @settings(max_examples=8)
 @given(seed=SEEDS, n_parts=st.integers(1, 5), with_base=st.booleans())
 def test_the_order_of_models_does_not_matter(cls, seed, n_parts, with_base):
@@ -73,7 +74,7 @@ def test_the_base_changes_nothing_when_merged_with_its_forks(cls):
     assert mappings[0] == mappings[1] == {c: c for c in base.cluster_ids_.tolist()}
 
 
-@pytest.mark.parametrize("cls", CLASSES)
+@pytest.mark.parametrize("cls", others_slow(CLASSES, now=[EverClust]))
 @settings(max_examples=8)
 @given(seed=SEEDS, n_parts=st.integers(2, 4))
 def test_samples_are_counted_once(cls, seed, n_parts):
@@ -115,7 +116,7 @@ def test_forks_may_be_saved_on_the_way(cls, by_file, tmp_path):
     assert learnt(merge(models, base)) == expected
 
 
-@pytest.mark.parametrize("cls", CLASSES)
+@pytest.mark.parametrize("cls", others_slow(CLASSES, now=[EverClust]))
 def test_many_forks_of_few_rows(cls, tmp_path):
     base = cls().partial_fit(DIGITS[:1500])
     forks = [base.fork().partial_fit(rows) for rows in np.array_split(DIGITS[1500:], 60)]
@@ -149,7 +150,7 @@ def test_what_the_base_knew_keeps_its_id():
         assert mapping[int(model.predict(centres[k : k + 1])[0])] == merged.predict(centres[k : k + 1])[0]
 
 
-@pytest.mark.parametrize("cls", CLASSES)
+@pytest.mark.parametrize("cls", others_slow(CLASSES, now=[EverClust]))
 @settings(max_examples=8)
 @given(seed=SEEDS, n_parts=st.integers(2, 4))
 def test_an_id_of_the_base_means_the_same_or_its_end_is_told(cls, seed, n_parts):
@@ -164,7 +165,7 @@ def test_an_id_of_the_base_means_the_same_or_its_end_is_told(cls, seed, n_parts)
     assert set.intersection(*apart) & set(range(next_id)) <= ids | ended
 
 
-@pytest.mark.parametrize("cls", CLASSES)
+@pytest.mark.parametrize("cls", others_slow(CLASSES, now=[EverClust]))
 @settings(max_examples=8)
 @given(seed=SEEDS, n_parts=st.integers(2, 4), with_base=st.booleans())
 def test_every_id_leads_to_a_cluster_and_every_event_to_an_id(cls, seed, n_parts, with_base):

@@ -19,6 +19,7 @@ from everclust.core.invariants import check
 from everclust.model import parallel
 from everclust.model.chunks import n_cores
 from support.models import learnt
+from support.slow import others_slow
 
 DIGITS, DIGIT = load_digits(return_X_y=True)
 
@@ -72,7 +73,7 @@ def test_small_batches_are_learnt_in_order(small_rounds):
 # What must be true on several threads
 
 
-@pytest.mark.parametrize("n_jobs", [2, 3, 5])
+@pytest.mark.parametrize("n_jobs", others_slow([2, 3, 5], now=[3]))
 @pytest.mark.parametrize("parameters", [{}, {"max_nodes": 40}, {"metric": "euclidean"}])
 def test_every_sample_counts_once(small_rounds, n_jobs, parameters, tmp_path):
     model = EverClust(n_jobs=n_jobs, **parameters).fit(DIGITS)

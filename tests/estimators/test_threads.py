@@ -105,7 +105,7 @@ def test_saving_copying_and_pickling_while_learning(tmp_path, algorithm):
     learning = threading.Thread(target=learn_in_batches, args=(model, X[500:]))
     learning.start()
     stored = []
-    while learning.is_alive() and len(stored) < 30:
+    while learning.is_alive() and len(stored) < 12:
         model.save(tmp_path / "model")
         stored += [load(tmp_path / "model"), model.copy(), pickle.loads(pickle.dumps(model))]
     learning.join()

@@ -9,6 +9,7 @@ import pytest
 
 from everclust.jit import switches
 from support.paths import REPOSITORY, TESTS
+from support.slow import others_slow
 
 LEARN = """
 import hashlib, json
@@ -73,7 +74,7 @@ def run(script, folder, before="", **environment):
     return json.loads(done.stdout)
 
 
-@pytest.mark.parametrize("trick", SURPRISES)
+@pytest.mark.parametrize("trick", others_slow(SURPRISES, now=["reference"]))
 def test_a_missing_name_switches_one_trick_off(trick, tmp_path):
     assert list(run(IMPORT, tmp_path, SURPRISES[trick])["off"]) == [trick]
 
@@ -83,9 +84,10 @@ def test_another_version_of_numba_switches_all_tricks_off(tmp_path):
     assert off == dict.fromkeys(switches.TRICKS, "numba 9.9 was not tried")
 
 
-def test_tricks_are_switched_off_by_name(tmp_path):
-    assert list(run(IMPORT, tmp_path, EVERCLUST_JIT_OFF="simd, cache")["off"]) == ["simd", "cache"]
-    assert set(run(IMPORT, tmp_path, EVERCLUST_JIT_OFF="all")["off"]) == set(switches.TRICKS)
+@pytest.mark.parametrize("named", others_slow(["simd, cache", "all"], now=["simd, cache"]))
+def test_tricks_are_switched_off_by_name(named, tmp_path):
+    expected = switches.TRICKS if named == "all" else ["simd", "cache"]
+    assert set(run(IMPORT, tmp_path, EVERCLUST_JIT_OFF=named)["off"]) == set(expected)
 
 
 def test_a_trick_that_does_not_exist_is_refused():

@@ -17,7 +17,7 @@ class Numbers:
     named, endless, wants_checkpoint = True, False, False
 
     def __init__(self, n: int, size: int) -> None:
-        self.n, self.size, self.settled, self.closed = n, size, None, False
+        self.n, self.size, self.acknowledged, self.closed = n, size, None, False
 
     def batches(self, position=None):
         for start in range(position or 0, self.n, self.size):
@@ -25,7 +25,7 @@ class Numbers:
             yield Batch(pyarrow.table({"x": range(start, stop)}), lambda n, start=start: start + n)
 
     def acknowledge(self, position):
-        self.settled = position
+        self.acknowledged = position
 
     def lag(self):
         return {"messages": 7}
@@ -119,7 +119,7 @@ def test_everything_else_comes_from_the_source():
     source = ThrottledSource(inner, Throttle())
     source.acknowledge(4)
     source.close()
-    assert (inner.settled, inner.closed, source.fraction(5), source.named) == (4, True, 0.5, True)
+    assert (inner.acknowledged, inner.closed, source.fraction(5), source.named) == (4, True, 0.5, True)
     assert next(passed(source, 5))[0][0] == 5
     inner.wants_checkpoint = True
     list(source.batches())

@@ -251,7 +251,8 @@ KILLED = """
 """
 
 
-@pytest.mark.parametrize("call", others_slow([1, 9, 30], now=[9]))
+@pytest.mark.slow  # a process of its own
+@pytest.mark.parametrize("call", [1, 9, 30])
 def test_a_killed_process_resumes_to_the_same_models(tmp_path, opened, call):
     """It is killed just before it renames a file, of a model or of the index."""
     done = subprocess.run(

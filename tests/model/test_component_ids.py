@@ -154,7 +154,7 @@ def test_from_any_model(seed, d, max_nodes):
     assert_events(log.events(), rules.events)
 
 
-@pytest.mark.parametrize("n_models", others_slow([100, 300], now=[100]))
+@pytest.mark.parametrize("n_models", others_slow([50, 300], now=[50]))
 def test_everything_happens_in_what_is_drawn(n_models):
     """Splits and mergers, also of equals, several in one sample, and nodes that come back."""
     seen = Counter()
@@ -254,7 +254,7 @@ def test_stopping_in_any_model_does_not_matter(seed, d):
 # ---- What an id is worth ----
 
 
-@pytest.mark.parametrize("texture", [blobs, tasks, outliers])
+@pytest.mark.parametrize("texture", others_slow([blobs, tasks, outliers], now=[outliers]))
 @pytest.mark.parametrize("max_nodes", [None, 15])
 def test_ids_are_never_used_again(texture, max_nodes):
     """One event creates an id, one ends it, and after that it is never seen again."""

@@ -166,6 +166,7 @@ def test_the_same_model_gives_the_same_file(tmp_path):
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes() == (tmp_path / "c").read_bytes()
 
 
+@pytest.mark.slow  # a process of its own
 def test_no_pickle_is_on_the_path(tmp_path):
     """Neither saving nor loading unpickles, evaluates or imports anything."""
     IDAT().fit(IRIS).save(tmp_path / "model")
@@ -682,8 +683,9 @@ VALUES = {
 @pytest.mark.parametrize("name", VALUES)
 def test_absurd_numbers(name, sound, tmp_path):
     """In every column, at the beginning and at the end."""
+    array = take_apart(sound)[1][name]
+    n_columns = array.reshape(len(array), -1).shape[1]
     for value in VALUES[name]:
-        n_columns = take_apart(sound)[1][name].reshape(len(take_apart(sound)[1][name]), -1).shape[1]
         for column in range(n_columns if name in ("evidence", "edge", "handover", "event") else 1):
             for row in (0, -1):
                 header, arrays = take_apart(sound)
@@ -862,7 +864,7 @@ PLACES += [("arrays", name) for name in VALUES] + [("arrays", name, i) for name 
 PLACES += [("arrays", "prototype", 1, 0), ("arrays", "window", 1, 1), ("arrays", "edge", 1, 0)]
 
 
-@examples_slow(75, 300)
+@examples_slow(30, 300)
 def test_anything_in_the_header(n_examples, sound, tmp_path):
     """Whatever stands there: either the file is refused, or what is read is a working model."""
 
@@ -880,7 +882,7 @@ def test_anything_in_the_header(n_examples, sound, tmp_path):
     spoil()
 
 
-@examples_slow(75, 300)
+@examples_slow(30, 300)
 def test_anything_in_the_arrays(n_examples, sound, tmp_path):
     """Bytes changed with a correct checksum."""
 

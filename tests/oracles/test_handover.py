@@ -262,7 +262,7 @@ def test_two_triangles_with_a_bridge():
     #   3: with {0,1,2} 62 - 11 * 31 < 0, with 4 and with 5 310 - 110 = 200, a tie: joins 4.
     #   4: staying with 3 is 200, with 5 210: joins 5, and leaves 3 alone in a group that is still called 4.
     #   5: staying with 4 is 210, with 3 200: stays.
-    # The second: 3 joins {4,5} with 620 - 11 * 20 = 400; nobody else moves. In the third nobody does.
+    # The second: 3 joins {4,5} with 620 - 11 * 20 = 400; no other node moves. In the third none does.
     g = slow.strengths(TRIANGLES, 6)
     assert g == [10, 10, 11, 11, 10, 10]
     assert slow.move_until_stable(TRIANGLES, g, range(6)) == [1, 1, 1, 5, 5, 5]

@@ -13,7 +13,6 @@ import pytest
 
 from everclust import EverClust, load
 from everclust.stream import checkpoint as checkpoint_module
-from support.slow import others_slow
 from support.stream_fixtures import write_csv
 
 COLUMNS = ["--id", "name", "--label", "kind"]
@@ -190,9 +189,8 @@ def test_answers_on_a_full_device(points, sentence):
     assert "/dev/full cannot be written: No space left on device" in said
 
 
-@pytest.mark.parametrize(
-    "number", others_slow([signal.SIGTERM, signal.SIGINT, signal.SIGHUP], now=[signal.SIGTERM])
-)
+@pytest.mark.slow  # a process of its own
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_checkpoints_and_leaves(number, folder, X):
     """The source stays open and silent: the run waits for rows when the signal comes."""
     words = [sys.executable, "-c", "from everclust.cli import main; main()", "fit", "-", "-m", "m", *COLUMNS]

@@ -14,7 +14,6 @@ from contextlib import contextmanager
 import pytest
 
 from everclust.stream import write_file as writing
-from support.slow import others_slow
 from support.stream_fixtures import NAMES
 
 COLUMNS = ["--id", "name"]
@@ -126,7 +125,8 @@ def test_what_is_written_about_a_model(command, out, points, folder, call, sente
     assert (folder / out).read_text() == "precious"
 
 
-@pytest.mark.parametrize("command", others_slow(["fit", "predict", "watch"], now=["fit"]))
+@pytest.mark.slow  # a process of its own
+@pytest.mark.parametrize("command", ["fit", "predict", "watch"])
 def test_standard_output(command, points, folder, call):
     words = [] if command == "watch" else ["-m", "m"]
     if command == "predict":

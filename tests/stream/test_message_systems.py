@@ -298,7 +298,7 @@ def test_mqtt_delivers_again_what_was_not_acknowledged(mqtt_port, rows):
     subscribe_mqtt(url)
     threading.Thread(target=publish_mqtt, args=(mqtt_port, bodies(rows[:15]))).start()
 
-    def take(settled):
+    def take(n_acknowledged):
         columns, got = Columns(["a", "b", "c", "d"]), []
         source = open_source(url, columns)
         position = None
@@ -306,7 +306,7 @@ def test_mqtt_delivers_again_what_was_not_acknowledged(mqtt_port, rows):
             if batch.table.num_rows:
                 got += columns.take(batch.table).X.tolist()
                 position = batch.position_after(batch.table.num_rows)
-            if len(got) >= 15 - settled:
+            if len(got) >= 15 - n_acknowledged:
                 break
         return source, got, position
 

@@ -237,6 +237,7 @@ def test_without_the_client_the_message_has_the_pip_command(holes, call, monkeyp
     assert "pip install 'everclust[metrics]'" in said
 
 
+@pytest.mark.slow  # a process of its own
 def test_a_run_that_waits_answers(points, folder):
     """A followed file: ready once it was read, and the metrics follow what is appended."""
     with socket.create_server(("127.0.0.1", 0)) as free:

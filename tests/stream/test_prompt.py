@@ -4,6 +4,8 @@ import subprocess
 import sys
 import time
 
+import pytest
+
 from everclust import load
 from everclust.stream import open_source
 from everclust.stream.blocks import blocks
@@ -40,6 +42,7 @@ def is_learnt(path, n_rows):
     return path.exists() and load(path).n_samples_seen_ == n_rows
 
 
+@pytest.mark.slow  # a process of its own
 def test_answers_come_before_a_block_is_full(folder, X):
     path = write_csv(folder / "x.csv", X[:120])
     words = ["fit", path, "-m", "m", *COLUMNS, "--follow", "-p", "p.csv", "--every", "1s"]

@@ -136,13 +136,13 @@ def _moved(branch: Branch, index: np.ndarray) -> dict[int, np.ndarray]:
 
 def merge_two(a: Part, b: Part, base: Part, capped: bool) -> tuple[Part, Sources]:
     """One part of two, of which a comes first, and where its nodes come from."""
-    stream, clock = merge_streams(a, b, base), merge_clocks(a, b, base)
+    stream, merged = merge_streams(a, b, base), merge_scalars(a, b, base)
     weight = capped_weights(stream.square_sum) if capped else np.ones(len(stream.mean))
     parts = a.arrays, b.arrays, base.arrays
     n_born, reach = base.scalars["n_born"], min(reach_of(a), reach_of(b))
     sources = find_sources(*parts, n_born, weight, reach)
     n_born += int((sources.base == NONE).sum())
-    kept = without_surplus(Pieces(*parts, sources), clock["interval"])
+    kept = without_surplus(Pieces(*parts, sources), merged["interval"])
     pieces = Pieces(*parts, select(sources, kept))
     arrays = {
         **merge_nodes(pieces, (a.scalars["n_seen"], b.scalars["n_seen"]), stream.n),
@@ -151,10 +151,10 @@ def merge_two(a: Part, b: Part, base: Part, capped: bool) -> tuple[Part, Sources
         "square_sum": stream.square_sum,
         "weight": weight,
         "scale": np.full(len(kept), scale_of(stream, weight)),
-        "window": merge_windows(a, b, base, 2 * clock["interval"]),
+        "window": merge_windows(a, b, base, 2 * merged["interval"]),
         **{name: a.arrays[name] for name in PROBE_ARRAYS if name in a.arrays},
     }
-    scalars = {**a.scalars, **clock, "n_seen": stream.n, "n_born": n_born, "since_recalibration": 0}
+    scalars = {**a.scalars, **merged, "n_seen": stream.n, "n_born": n_born, "since_recalibration": 0}
     return Part(scalars, arrays), pieces.sources
 
 
@@ -216,19 +216,19 @@ def reach_of(part: Part) -> float:
     return scale * (1.0 / vigilance - 1.0) if vigilance > 0 else math.inf
 
 
-# The clock
+# Scalars
 
 
-def merge_clocks(a: Part, b: Part, base: Part) -> dict[str, Any]:
+def merge_scalars(a: Part, b: Part, base: Part) -> dict[str, Any]:
     """Vigilance, cluster ratio and interval: means weighted with the samples learnt since the base."""
     n_a, n_b = (part.scalars["n_seen"] - base.scalars["n_seen"] for part in (a, b))
     share = n_b / (n_a + n_b)
-    clock = {
+    merged = {
         name: a.scalars[name] + (b.scalars[name] - a.scalars[name]) * share
         for name in ("vigilance", "cluster_ratio", "interval")
     }
-    clock["interval"] = max(math.floor(clock["interval"] + 0.5), FEWEST_IN_INTERVAL)
-    return clock
+    merged["interval"] = max(math.floor(merged["interval"] + 0.5), FEWEST_IN_INTERVAL)
+    return merged
 
 
 def merge_windows(a: Part, b: Part, base: Part, length: int) -> np.ndarray:

@@ -82,7 +82,7 @@ class Clusterer(InspectionMixin):
         """A copy to learn a share of the data apart, which `everclust.merge` merges with others like it.
 
         Present clusters keep their ids in the copy, and so in every merged model: ids that `partial_fit`
-        would settle later are settled now.
+        would update later are updated now.
 
         Returns
         -------

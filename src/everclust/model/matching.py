@@ -95,7 +95,7 @@ def changes(matching: Matched, before: dict[int, Community], after: dict[int, Co
     for c, parts in _merged(matching).items():
         for part, size in parts:
             yield MERGED, c, part, size, after[c].centre
-    continued = matching.heir.tolist()
+    continued = matching.main_child.tolist()
     for r, c in enumerate(group_ids.tolist()):
         if r not in continued and matching.is_newborn[r]:
             yield BORN, c, c, after[c].size, after[c].centre
@@ -104,8 +104,8 @@ def changes(matching: Matched, before: dict[int, Community], after: dict[int, Co
 def _merged(matching: Matched) -> dict[int, list[tuple[int, int]]]:
     """By the id that remains, the ids and wins of the clusters that merged, the remaining one first."""
     merged: dict[int, list[tuple[int, int]]] = {}
-    for i, heir in enumerate(matching.heir.tolist()):
-        if heir == NONE:  # its nodes are in groups whose parents are other clusters
+    for i, child in enumerate(matching.main_child.tolist()):
+        if child == NONE:  # its nodes are in groups whose parents are other clusters
             r = int(matching.shared[i].argmax())
             c = int(matching.group_ids[r])
             first = (c, int(matching.shared[:, r].max()))

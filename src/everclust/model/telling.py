@@ -37,8 +37,8 @@ def told_of_groups(matching: Matched, keys: Collection[Key]) -> np.ndarray:
 
 def unmerged(matching: Matched, keys: Collection[Key]) -> np.ndarray:
     """Ids of the clusters that are in other groups now, which is not told."""
-    heirs = zip(matching.ids.tolist(), matching.heir.tolist(), strict=True)
-    return np.array([c for c, heir in heirs if heir == NONE and (MERGED, c) not in keys], np.int64)
+    main = zip(matching.ids.tolist(), matching.main_child.tolist(), strict=True)
+    return np.array([c for c, child in main if child == NONE and (MERGED, c) not in keys], np.int64)
 
 
 class Move(NamedTuple):

@@ -38,8 +38,8 @@ def present_changes(matching: Matched) -> dict[Key, int]:
     for c, parent, is_newborn in groups:
         if c not in ids:
             found[BORN if is_newborn else SPLIT, c] = NO_CLUSTER if is_newborn else parent
-    for i, heir in enumerate(matching.heir.tolist()):
-        if heir == NONE:
+    for i, child in enumerate(matching.main_child.tolist()):
+        if child == NONE:
             found[MERGED, ids[i]] = group_ids[int(matching.shared[i].argmax())]
     return found
 
@@ -57,7 +57,7 @@ def is_large(key: Key, matching: Matched) -> bool:
     if kind == BORN:
         return bool(matching.mass[r] >= FEWEST_SAMPLES)
     i = matching.ids.tolist().index(matching.parent[r])
-    return bool(matching.shared[i, r] ** 2 >= matching.shared[i, matching.heir[i]])
+    return bool(matching.shared[i, r] ** 2 >= matching.shared[i, matching.main_child[i]])
 
 
 def first_wait(n_seen: int) -> int:

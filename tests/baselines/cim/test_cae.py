@@ -124,6 +124,7 @@ def test_lock_step_on_real_data(det_threshold):
     assert n_lost > 0
 
 
+@pytest.mark.slow
 def test_lock_step_in_a_cloud():
     """Nodes have enough edges for some of them to be cut."""
     *_, oracle = lockstep(CAE(**SOON), np.random.default_rng(0).normal(size=(600, 5)), **SOON)

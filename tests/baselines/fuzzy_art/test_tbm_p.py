@@ -58,7 +58,7 @@ def test_worked_example():
     for i in range(6):
         twin.present(i)
     assert twin.b.labels == [0, 0, 1, 1]
-    assert twin.settle() == [0, 1, 1, 2, 2, 3]
+    assert twin.label_rest() == [0, 1, 1, 2, 2, 3]
 
 
 def test_rows_are_standardised_block_by_block():
@@ -133,7 +133,7 @@ def draw_parameters(rng):
     }
 
 
-@examples_slow(15, 50)
+@examples_slow(6, 50)
 def test_lockstep(n_examples):
     drawn = given(seed=st.integers(0, 2**32 - 1), quirks=st.booleans())
     settings(max_examples=n_examples)(drawn(lockstep))()
@@ -155,7 +155,7 @@ def lockstep(seed, quirks):
         assert steps.labels(i) == twin.a.labels
         assert edges(steps.module.graph)[0].tolist() == sorted(map(sorted, twin.a.edges))
     model = TBMP(**params, reference_quirks=quirks).fit(X)
-    assert model.labels_.tolist() == twin.settle()
+    assert model.labels_.tolist() == twin.label_rest()
     assert model.n_clusters_ == len(set(twin.a.components()))
     assert model.node_labels_.tolist() == twin.a.components()
     assert model.usage_.tolist() == twin.a.counters
@@ -185,7 +185,7 @@ def test_iris_is_literally_the_same(params, seed, quirks):
     X = IRIS[stationary(IRIS, SPECIES, seed)]
     twin, most = literally(X, params, quirks)
     model = TBMP(**params, reference_quirks=quirks).fit(X)
-    assert model.labels_.tolist() == twin.settle()
+    assert model.labels_.tolist() == twin.label_rest()
     assert model.weights_ == pytest.approx(np.array(twin.a.prototypes), rel=1e-12)
     assert model.edges_.tolist() == sorted(map(sorted, twin.a.edges))
     assert len(model.edges_) > 0
@@ -216,7 +216,7 @@ def test_when_everything_correlates_it_is_topo_art():
     items = complement_code(rescale(X, observed_bounds(X), CUSHION)).tolist()
     for item in items:
         module.present(item)
-    module.settle(items)
+    module.label_rest(items)
     assert model.weights_ == pytest.approx(np.array(module.prototypes), rel=1e-12)
     assert model.labels_.tolist() == [module.components()[k] for k in module.labels]
     assert len(module.edges) > 0

@@ -103,6 +103,7 @@ def test_time_that_runs_out_means_not_available(folder, monkeypatch):
     assert find(folder, limit_seconds=0.05) == Tuning(None, None, 0)  # that of before counts
 
 
+@pytest.mark.slow  # processes of its own
 def test_a_real_search_within_its_limit(folder):
     """Every run is in a process with a deadline."""
     with Store(folder / "results.sqlite") as store:

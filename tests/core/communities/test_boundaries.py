@@ -51,7 +51,7 @@ def test_flow(compiled):
     )
     assert x[:3].tolist() == [0, 1, 2]
     assert per_node(inside, 0, x, scratch) == pytest.approx(2 * 4 / 4)
-    # Across the line there is nothing to flow, nor where nobody hands over.
+    # Across the line there is nothing to flow, nor where no node hands over.
     assert flow(POSITION, G, inside, 0, np.zeros(1), x) == per_node(inside, 0, x, scratch) == 0
     alone = compiled(boundaries.sort_by_group)(LINKS[2:3], GROUP, 2)
     assert flow(POSITION, G, alone, 0, np.ones(1), x) == per_node(alone, 0, x, scratch) == 0

@@ -38,7 +38,7 @@ def test_ids_are_those_before_then_those_of_candidates_then_new():
     assert found.next_id == 12
     assert found.ids.tolist() == [4, 7]
     assert found.shared.tolist() == [[15, 20, 0, 0, 0], [0, 0, 35, 0, 0]]
-    assert found.heir.tolist() == [1, 2]
+    assert found.main_child.tolist() == [1, 2]
     assert found.parent.tolist() == [4, 4, 7, -1, -1]
     assert found.is_newborn.tolist() == [False, False, False, True, True]
     assert found.mass.tolist() == [15, 20, 35, 56, 90]
@@ -47,7 +47,7 @@ def test_ids_are_those_before_then_those_of_candidates_then_new():
 def test_a_cluster_that_no_group_is_the_heir_of():
     found = matched(group=np.zeros(6, int))
     assert found.ids.tolist() == [4, 7]
-    assert found.heir.tolist() == [0, -1]  # both share 35 samples with it: the lower id
+    assert found.main_child.tolist() == [0, -1]  # both share 35 samples with it: the lower id
     assert found.group_ids.tolist() == found.parent.tolist() == [4]
     assert found.is_newborn.tolist() == [True]  # 146 samples are of new nodes
 

@@ -13,6 +13,7 @@ from everclust.core.learn import learn
 from everclust.core.state import new_state
 from oracles import valleys as slow
 from support.jit_mode import PLAIN
+from support.slow import others_slow
 
 
 def nodes_of(position, links):
@@ -218,7 +219,7 @@ def read_out(X):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("make", ["normal", "uniform"])
+@pytest.mark.parametrize("make", others_slow(["normal", "uniform"], now=["normal"]))
 def test_one_cloud_is_one_cluster(make, seed):
     X = getattr(np.random.default_rng(seed), make)(size=(3000, 2))
     assert read_out(X).max() == 0

@@ -47,11 +47,11 @@ def test_a_node_speaks_with_the_share_that_stays_in_its_cluster(label):
     nodes, clusters = [0, 2, 2.2, 5, 9], [A, B, B, C, C]
     assert label(nodes, clusters, 0.95, voice=[1, 0.6, 0.6, 1, 1]) == A  # 3.26 against 1.71 + 1.34
     assert label(nodes, clusters, 0.95, voice=[0.6, 0.6, 0.6, 1, 1]) == B
-    assert label(nodes, clusters, 0.95, voice=[0, 0, 0, 0, 0]) == A  # nobody has a say: the nearest
+    assert label(nodes, clusters, 0.95, voice=[0, 0, 0, 0, 0]) == A  # no node has a weight: the nearest
 
 
 def test_voices():
-    """Node 0 hands over 6 to its own cluster and 2 to another; node 3 to others alone; node 4 to nobody."""
+    """Node 0 hands over 6 to its own cluster and 2 to another; node 3 to others alone; node 4 to none."""
     links = np.array([(0, 1, 6), (0, 2, 2), (2, 3, 5)])
     cluster = np.array([A, A, B, C, A])
     assert voting.vote_weights(links, cluster).tolist() == [0.75, 1, 0, 0, 1]
@@ -65,7 +65,7 @@ def test_who_is_met_is_followed(label):
 def test_one_or_two_nodes(label):
     assert label([4], [A], 100) == A
     assert label([0, 10], [A, B], 6) == B
-    assert label([0, 10], [A, B], 5) == A  # nobody has a say: the nearest, the lowest on ties
+    assert label([0, 10], [A, B], 5) == A  # no node has a weight: the nearest, the lowest on ties
 
 
 def test_ties_go_to_the_nearer(label):

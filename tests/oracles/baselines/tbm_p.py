@@ -117,7 +117,7 @@ class TopoART:
         self.edges = {frozenset(j - (j > gone) for j in edge) for edge in self.edges if gone not in edge}
         self.labels = [-1 if k == gone else k - (k > gone) for k in self.labels]
 
-    def settle(self, items):
+    def label_rest(self, items):
         if not self.prototypes:
             self.prototypes, self.counters = [[1.0] * len(items[0])], [0]
         self.labels = [
@@ -144,7 +144,7 @@ class TopoART:
 
 
 class TBMP:
-    """`present` the samples one by one, then `settle`."""
+    """`present` the samples one by one, then `label_rest`."""
 
     def __init__(self, X, rho_a, beta_sb_a, phi_a, tau_a, rho_b, beta_sb_b, phi_b, tau_b, eta, quirks=False):
         rows = [[float(v) for v in row] for row in X]
@@ -159,7 +159,7 @@ class TBMP:
         module = TopoART(*rules)
         for item in items:
             module.present(item)
-        module.settle(items)
+        module.label_rest(items)
         return module
 
     def agrees(self, i, w):
@@ -176,7 +176,7 @@ class TBMP:
     def present(self, i):
         self.a.present(code(self.F[i]), lambda w: self.agrees(i, w), self.quirks)
 
-    def settle(self):
-        self.a.settle([code(row) for row in self.F])
+    def label_rest(self):
+        self.a.label_rest([code(row) for row in self.F])
         component = self.a.components()
         return [component[k] for k in self.a.labels]

@@ -42,7 +42,7 @@ from .voting import Voters, choose, insert_neighbour, n_neighbours, new_neighbou
 ABREAST = N_ROWS  # in the lanes of a vector of float32
 N_VOTERS = TILE_LANES  # of a row; it is measured exactly when there are more
 UNDECIDED = -1
-NOBODY = np.float32(1e38)  # more than any bound, and finite: NumPy warns of ∞/∞
+NO_VOTER = np.float32(1e38)  # more than any bound, and finite: NumPy warns of ∞/∞
 FLAGS = 8  # in a word
 FLOOR = 8.0  # times e
 FLOAT32 = 1e-6  # relative error of √(ρ/L) in float32, 4·2⁻²⁴ and more
@@ -158,8 +158,8 @@ def are_united(cluster, voter, n):
 def clear(poll):  # INOUT poll.bound, poll.table
     """Remove the voters of all rows."""
     for k in range(N_VOTERS):
-        store(poll.bound[k], 0, splat(NOBODY))
-        store(poll.table[k], 0, splat(NOBODY))
+        store(poll.bound[k], 0, splat(NO_VOTER))
+        store(poll.table[k], 0, splat(NO_VOTER))
 
 
 @jit

@@ -104,18 +104,18 @@ def move(graph, group, mass, towards, linked, total, i):  # INOUT group, mass, t
         linked[n_linked] = c
         n_linked += towards[c] == 0  # an if would be mispredicted half of the time
         towards[c] += graph.amount[e]
-    home, g = group[i], graph.strength[i]
-    mass[home] -= g
-    best, most = home, towards[home] * total - g * mass[home]
+    old, g = group[i], graph.strength[i]
+    mass[old] -= g
+    best, most = old, towards[old] * total - g * mass[old]
     for m in range(n_linked):
         c = linked[m]
         gain = towards[c] * total - g * mass[c]
-        if gain > most or (gain == most and best != home and c < best):
+        if gain > most or (gain == most and best != old and c < best):
             best, most = c, gain
         towards[c] = 0
     mass[best] += g
     group[i] = best
-    return best != home
+    return best != old
 
 
 @jit_allocating

@@ -36,7 +36,7 @@ class Matched(NamedTuple):
     next_id: int
     ids: np.ndarray  # of the clusters before
     shared: np.ndarray  # wins that each of these clusters has in common with each group
-    heir: np.ndarray  # group that keeps the id of each of these clusters, or NONE
+    main_child: np.ndarray  # group that keeps the id of each of these clusters, or NONE
     parent: np.ndarray  # id of the cluster with which every group shares the most, or NO_CLUSTER
     is_newborn: np.ndarray  # whether most samples of the group were won by nodes of no cluster before
     mass: np.ndarray  # wins of every group
@@ -53,7 +53,7 @@ def match_groups(members, births, wins, group, next_id, links):
     n_groups = highest_index(group) + 1
     group_ids = filled(n_groups, NO_CLUSTER)
     ids, shared = overlap_of(before[0], group, wins, n_groups)
-    heir = inherit(group_ids, ids, shared)
+    child = inherit(group_ids, ids, shared)
     mass = np.zeros(n_groups, np.int64)
     for k in range(group.shape[0]):
         mass[group[k]] += wins[k]
@@ -69,7 +69,7 @@ def match_groups(members, births, wins, group, next_id, links):
             group_ids[r] = next_id
             next_id += 1
     inner, outer = count_inside(links, group, n_groups)
-    return Matched(before, group_ids, next_id, ids, shared, heir, parent, is_newborn, mass, inner, outer)
+    return Matched(before, group_ids, next_id, ids, shared, child, parent, is_newborn, mass, inner, outer)
 
 
 @jit_allocating
@@ -116,15 +116,15 @@ def distinct(ids):
 @jit_allocating
 def inherit(group_ids, ids, shared):  # INOUT group_ids
     """Give the ids to groups; returns the group that has each of them, or NONE."""
-    heir = filled(ids.shape[0], NONE)
+    child = filled(ids.shape[0], NONE)
     for r in range(group_ids.shape[0]):
         parent = highest_row(shared, r)
-        if parent != NONE and (heir[parent] == NONE or shared[parent, r] > shared[parent, heir[parent]]):
-            heir[parent] = r
+        if parent != NONE and (child[parent] == NONE or shared[parent, r] > shared[parent, child[parent]]):
+            child[parent] = r
     for i in range(ids.shape[0]):
-        if heir[i] != NONE:
-            group_ids[heir[i]] = ids[i]
-    return heir
+        if child[i] != NONE:
+            group_ids[child[i]] = ids[i]
+    return child
 
 
 @jit_allocating

@@ -72,6 +72,7 @@ def test_swapping_the_algorithms_mirrors_the_result():
     assert one == (other.better, other.equal, other.worse)
 
 
+@pytest.mark.slow
 def test_it_is_seeded_and_many_data_sets_fit_into_memory():
     differences = np.random.RandomState(9).normal(0.002, 0.05, size=150)
     assert bayesian_signed_rank_test(differences) == bayesian_signed_rank_test(differences)
