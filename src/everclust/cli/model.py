@@ -124,18 +124,25 @@ def plot(
     source: options.OptionalSource = None,
     *,
     of: options.Of = None,
+    key: options.KeyColumn = None,
     out: options.PictureFile = Path("everclust.png"),
     limit: options.Drawn = DRAWN,
     id: options.Id = None,
     column_options: options.ColumnOptions,
 ) -> None:
-    """Draw the nodes, edges and clusters of a model."""
+    """Draw the nodes, edges and clusters of a model, and rows of a source; with --of, those of the key."""
     with exit_on_error(Screen(False)):
         from ..stream.write_file import write_file
-        from .setup import first_rows, load_one
+        from .setup import first_rows, load_one, one_key
 
-        known = load_one(model, of)
-        X = None if source is None else first_rows(known, source, limit, column_options, id)
+        if key is not None and (of is None or source is None):
+            raise typer.BadParameter(
+                "--key names the column of the keys in SOURCE, for a model --of a folder."
+            )
+        known, X = load_one(model, of), None
+        if source is not None:
+            only = None if of is None else one_key(model, of, key)
+            X = first_rows(known, source, limit, column_options, id, only)
         write_file(out, _drawn(known, X, out))
         typer.echo(f"Written: {out}")
 

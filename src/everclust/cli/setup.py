@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import typer
@@ -196,11 +196,35 @@ def _saved_models(path: Path, key_options: KeyOptions) -> KeyedModels:
     return KeyedModels(SavedModels(path, key_options.keys_in_memory or IN_MEMORY))
 
 
+class OneKey(NamedTuple):
+    """The key of one model of a folder, and the column that holds the keys."""
+
+    column: str
+    key: str
+
+
+def one_key(folder: Path, key: str, column: str | None) -> OneKey:
+    """A key, with the column that was named or else the one that the models were learnt with."""
+    record = KeyedModels(SavedModels(folder, 1)).record
+    column = column or (None if record is None else record["settings"]["key"])
+    if column is None:
+        raise StreamError(
+            f"The models in {folder} were saved by a program of its own, so nothing says which column of the "
+            "source holds the keys; name it with --key."
+        )
+    return OneKey(column, key)
+
+
 def first_rows(
-    model: IncrementalClusterer, url: str, n_rows: int, column_options: ColumnOptions, id: str | None
+    model: IncrementalClusterer,
+    url: str,
+    n_rows: int,
+    column_options: ColumnOptions,
+    id: str | None,
+    only: OneKey | None,
 ) -> np.ndarray:
-    """The first complete rows of a source."""
-    columns = columns_for(model, column_options, id)
+    """The first complete rows of a source, or of one key in it."""
+    columns = columns_for(model, column_options, id, None if only is None else only.column)
     source = open_source(
         url,
         columns,
@@ -211,12 +235,17 @@ def first_rows(
     parts: list[np.ndarray] = []
     with closing(source):
         for block in blocks(source, columns, None, n_rows, whole=False):
-            parts += [] if block is None else [block.X]
+            parts += [] if block is None else [_rows_of(block, only)]
             if sum(map(len, parts)) >= n_rows:
                 break
-    if not parts:
-        raise StreamError(f"{without_password(url)} has no rows to draw.")
+    if not sum(map(len, parts)):
+        whose = "" if only is None else f" of the key {only.key!r} in column {only.column!r}"
+        raise StreamError(f"{without_password(url)} has no rows{whose} to draw; check the source.")
     return np.concatenate(parts)[:n_rows]
+
+
+def _rows_of(block: Block, only: OneKey | None) -> np.ndarray:
+    return block.X if only is None else block.X[[key == only.key for key in block.keys or []]]
 
 
 def use_jobs(job: Run, jobs: int | None) -> None:
