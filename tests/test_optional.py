@@ -68,6 +68,6 @@ def test_what_is_missing_is_named_even_if_it_is_something_else(tmp_path, monkeyp
     with pytest.raises(ImportError) as raised:
         require("half_there", extra="report", purpose="tests")
     assert str(raised.value) == (
-        "No module named 'not_there_at_all', needed for tests; pip install 'everclust[report]'"
+        "No module named 'not_there_at_all', needed for tests; pip install \"everclust[report]\""
     )
     assert raised.value.name == "not_there_at_all"

@@ -163,7 +163,7 @@ def test_every_page_is_in_the_navigation():
 @pytest.mark.parametrize("package", ["everclust", "everclust.adapters.spark", "everclust.baselines"])
 def test_the_reference_has_every_public_name(package):
     if package == "everclust.adapters.spark":
-        pytest.importorskip("pyspark", reason="pip install 'everclust[spark]'")
+        pytest.importorskip("pyspark", reason='pip install "everclust[spark]"')
     pages = "".join(path.read_text() for path in (DOCS / "api").glob("*.md"))
     shown = set(re.findall(rf"^::: {re.escape(package)}\.(\w+)$", pages, re.MULTILINE))
     assert shown == set(import_module(package).__all__) - {"__version__"}

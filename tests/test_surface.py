@@ -246,20 +246,20 @@ def test_links_in_documents_lead_somewhere():
 @pytest.mark.parametrize(
     ("package", "extra", "call"),
     [
-        ("networkx", "pip install 'everclust[graph]'", lambda model: model.to_networkx()),
+        ("networkx", 'pip install "everclust[graph]"', lambda model: model.to_networkx()),
         (
             "tqdm",
-            "pip install 'everclust[progress]'",
+            'pip install "everclust[progress]"',
             lambda model: learn(model, [[[1.0, 2.0]]], progress=True),
         ),
         (
             "matplotlib",
-            "pip install 'everclust[plot]'",
+            'pip install "everclust[plot]"',
             lambda model: everclust.TopologyDisplay.from_estimator(model),
         ),
-        ("pandas", "pip install 'everclust[report]'", lambda model: History().to_frame()),
-        ("pandas", "pip install 'everclust[report]'", lambda model: model.cluster_report()),
-        ("pandas", "pip install 'everclust[report]'", lambda model: model.cluster_profile()),
+        ("pandas", 'pip install "everclust[report]"', lambda model: History().to_frame()),
+        ("pandas", 'pip install "everclust[report]"', lambda model: model.cluster_report()),
+        ("pandas", 'pip install "everclust[report]"', lambda model: model.cluster_profile()),
     ],
 )
 def test_a_missing_extra_says_how_to_get_it(package, extra, call, monkeypatch):

@@ -28,7 +28,7 @@ def learn(
     batches : array or DataFrame of shape (n_samples, n_features), or iterable of them
         The stream. It may be endless; empty batches are skipped.
     progress : bool, default=False
-        Show a progress bar on stderr (needs ``pip install 'everclust[progress]'``).
+        Show a progress bar on stderr (needs ``pip install "everclust[progress]"``).
     history : History, optional
         Records the model along the stream.
 

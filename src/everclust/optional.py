@@ -31,10 +31,10 @@ def require(module: str, *, extra: str, purpose: str) -> Any:
     >>> from everclust.optional import require
     >>> require("nowhere", extra="report", purpose="tables of clusters")
     Traceback (most recent call last):
-    ImportError: No module named 'nowhere', needed for tables of clusters; pip install 'everclust[report]'
+    ImportError: No module named 'nowhere', needed for tables of clusters; pip install "everclust[report]"
     """
     try:
         return import_module(module)
     except ImportError as error:
-        reason = f"{error}, needed for {purpose}; pip install 'everclust[{extra}]'"
+        reason = f'{error}, needed for {purpose}; pip install "everclust[{extra}]"'
         raise ImportError(reason, name=error.name) from None

@@ -146,7 +146,7 @@ def test_what_is_wrong_is_said_in_one_sentence(folder, options, words):
 
 def test_a_missing_package_has_a_code_of_its_own(monkeypatch):
     def fail(*names, **more):
-        raise ImportError("tuning needs optuna: pip install 'everclust[bench]'")
+        raise ImportError('tuning needs optuna: pip install "everclust[bench]"')
 
     monkeypatch.setattr("everclust.benchmark.run.plan.plan", fail)
     assert "pip install" in call("run", *SMALL, code=3)
@@ -364,8 +364,8 @@ def test_what_is_not_installed_is_left_out_with_a_word(monkeypatch):
     assert result.stdout.startswith("8 ok; ")
     said = " ".join(result.stderr.split())
     assert "Left out: DBSTREAM (river), DenStream (river), CluStream (river), STREAMKMeans (river)" in said
-    assert "river is not installed: pip install 'everclust[bench]'" in said
-    assert "pip install 'everclust[bench]'" in call("run", "--algorithms", "clustream", code=3)
+    assert 'river is not installed: pip install "everclust[bench]"' in said
+    assert 'pip install "everclust[bench]"' in call("run", "--algorithms", "clustream", code=3)
 
 
 @pytest.mark.parametrize("package", ["typer", "rich"])
@@ -375,7 +375,7 @@ def test_without_typer_or_rich(package, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(SystemExit) as ended:
         cli.main()
-    assert ended.value.code == "The command line needs Typer and Rich: pip install 'everclust[cli]'"
+    assert ended.value.code == 'The command line needs Typer and Rich: pip install "everclust[cli]"'
 
 
 @pytest.mark.slow

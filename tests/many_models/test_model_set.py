@@ -290,12 +290,43 @@ def test_two_sets_do_not_share_a_folder(tmp_path):
     ModelSet(tmp_path / "set").close()
 
 
+def test_a_set_that_was_never_saved_leaves_no_folder(tmp_path):
+    models = ModelSet(tmp_path / "set", in_memory=1)
+    models.partial_fit(["a", "b"], np.eye(2))
+    assert len(names_in(tmp_path / "set")) == 2, "the lock, and a model that left the memory"
+    with pytest.raises(ValueError, match="in use"):
+        ModelSet(tmp_path / "set")
+    assert (tmp_path / "set" / "lock").exists(), "it is not the second one's"
+    models.close()
+    assert not (tmp_path / "set").exists()
+
+
+def test_a_lock_that_was_deleted_meanwhile_is_none(tmp_path, monkeypatch):
+    """Its set was closed between our opening the file and our locking it."""
+    fcntl = pytest.importorskip("fcntl")
+    monkeypatch.setattr(fcntl, "flock", lambda file, how: os.unlink(file.name))
+    with pytest.raises(ValueError, match="in use"):
+        ModelSet(tmp_path / "set")
+
+
 def test_a_closed_set_says_so(opened):
     models = opened()
     models.close()
     for call in (lambda: models.partial_fit("a", np.eye(2)), models.save, lambda: models["a"]):
         with pytest.raises(ValueError, match="was closed; open it again"):
             call()
+
+
+def test_a_foreign_folder_stays_as_it_is(tmp_path):
+    (tmp_path / "notes.txt").write_text("precious")
+    (tmp_path / "lock").write_text("precious")
+    for is_locked in (True, False):
+        with pytest.raises(ValueError, match="no set of models"):
+            ModelSet(tmp_path)
+        assert {path.name: path.read_text() for path in tmp_path.iterdir()} == dict.fromkeys(
+            ["notes.txt", "lock"] if is_locked else ["notes.txt"], "precious"
+        )
+        (tmp_path / "lock").unlink(missing_ok=True)
 
 
 def test_folders_that_hold_something_else(tmp_path):

@@ -142,6 +142,33 @@ def test_one_model_of_a_folder_is_shown(models, folder, call, sentence):
     assert "--of chooses from a folder of models, but one is none" in sentence("info", "one", "--of", "fan")
 
 
+def test_a_plot_of_one_model_shows_the_rows_of_its_key(models, X, keys, call, sentence, monkeypatch):
+    pytest.importorskip("matplotlib")
+    from everclust.cli import model as commands
+
+    drawn, draw = [], commands._drawn
+    monkeypatch.setattr(commands, "_drawn", lambda known, X, out: drawn.append(X) or draw(known, X, out))
+    words = ["plot", "set", "x.csv", "--of", "fan", "--label", "kind", "-o", "fan.png"]
+    call(*words)
+    assert np.array_equal(drawn[-1], X[keys == "fan"])
+    call(*words, "--limit", 50)
+    assert np.array_equal(drawn[-1], X[keys == "fan"][:50])
+    write("pumps.csv", ["pump"] * 9, X[:9])
+    said = sentence("plot", "set", "pumps.csv", "--of", "fan", "--label", "kind")
+    assert "pumps.csv has no rows of the key 'fan' in column 'machine' to draw" in said
+    assert "--key names the column" in call("plot", "set", "--of", "fan", "--key", "machine", code=2)
+
+
+def test_the_column_of_the_keys_is_named_where_the_models_do_not_say_it(folder, X, call, sentence):
+    pytest.importorskip("matplotlib")
+    with ModelSet("set") as models:
+        models.partial_fit([7] * 100 + [8] * 100, X[:200])
+    write("x.csv", ["7", "8"] * 50, X[:100])
+    words = ["plot", "set", "x.csv", "--of", "7", "--columns", "a,b,c,d"]
+    assert "name it with --key" in sentence(*words)
+    call(*words, "--key", "machine")
+
+
 def test_folders_and_files_are_told_apart(models, folder, sentence, call):
     models["fan"].save(folder / "one")
     words = ["predict", "x.csv", "--key", "machine", "--label", "kind"]

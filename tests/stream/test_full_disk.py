@@ -79,7 +79,7 @@ def test_a_model_that_has_no_room_leaves_the_one_before_it(points, folder, call,
     before = (folder / "m").read_bytes()
     with room_for(len(before)):
         said = sentence("update", *words, code=4)
-    assert said.startswith("m could not be written: File too large, so nothing was written")
+    assert said.startswith("m cannot be written: File too large, so nothing was written")
     assert (folder / "m").read_bytes() == before
     assert sorted(path.name for path in folder.iterdir()) == ["m", "points.csv"]
 
@@ -88,7 +88,7 @@ def test_a_model_is_written_later_if_there_was_only_room_for_its_checkpoint(poin
     words = ["fit", points, *COLUMNS, "--label", "kind", "-m", "m", "--checkpoint", "kept"]
     with monkeypatch.context() as patch:
         patch.setattr(writing, "write_atomically", _fail)
-        assert "m could not be written: No space left on device" in call(*words, code=4)
+        assert "m cannot be written: No space left on device" in call(*words, code=4)
     assert "3,000 rows, 3,000 of them before; " in call(*words)
     assert re.search(r"samples +3,000", call("info", "m"))
 
@@ -121,7 +121,7 @@ def test_what_is_written_about_a_model(command, out, points, folder, call, sente
     (folder / out).write_text("precious")
     with room_for(100):
         said = sentence(command, "m", "-o", out, code=4)
-    assert said.startswith(f"{out} could not be written: File too large, so nothing was written")
+    assert said.startswith(f"{out} cannot be written: File too large, so nothing was written")
     assert (folder / out).read_text() == "precious"
 
 
@@ -161,9 +161,7 @@ def test_rows_for_parquet_are_kept_until_it_is_written(points, folder, call, mon
     with monkeypatch.context() as patch:
         patch.setattr(writing, "write_atomically", fail)
         said = call(*words, "-p", "p.parquet", code=4)
-    assert (
-        "p.parquet could not be written: No space left on device; its rows are kept in p.parquet.part" in said
-    )
+    assert "p.parquet cannot be written: No space left on device; its rows are kept in p.parquet.part" in said
     assert "3,000 of them before" in call(*words, "-p", "p.parquet")
     assert (folder / "p.parquet").read_bytes() == (folder / "whole.parquet").read_bytes()
     assert not (folder / "p.parquet.part").exists()

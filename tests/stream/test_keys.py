@@ -171,6 +171,27 @@ def test_what_does_not_go_with_keys(machines, folder, points, call, sentence):
     assert "were saved by a program of its own, with the position 17" in said
 
 
+@pytest.mark.parametrize(
+    ("option", "code"),
+    [
+        (["--columns", "unknown"], 1),
+        (["--missing", "maybe"], 2),
+        (["--novel"], 2),
+        (["--every", "now"], 2),
+        (["--metrics", "nowhere:1"], 1),
+        (["-p", "x.csv"], 1),
+        (["-p", "nowhere/p.csv"], 4),
+    ],
+)
+def test_what_is_refused_leaves_nothing(machines, folder, call, option, code):
+    pytest.importorskip("prometheus_client")
+    call("fit", machines, "-m", "set", "--key", "machine", *option, code=code)
+    assert [path.name for path in folder.iterdir()] == ["x.csv"]
+    (folder / "set").mkdir()
+    call("fit", machines, "-m", "set", "--key", "machine", *option, code=code)
+    assert list((folder / "set").iterdir()) == [], "the folder was there before"
+
+
 def test_metrics_of_many_models(machines, call, folder):
     pytest.importorskip("prometheus_client")
     from everclust.stream import Columns, Run, open_source

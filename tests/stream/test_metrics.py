@@ -234,7 +234,7 @@ def test_addresses(holes, folder, sentence):
 def test_without_the_client_the_message_has_the_pip_command(holes, call, monkeypatch):
     monkeypatch.setitem(sys.modules, "prometheus_client", None)
     said = call("fit", holes, "--columns", "a,b", "-m", "m", "--metrics", HERE, code=3)
-    assert "pip install 'everclust[metrics]'" in said
+    assert 'pip install "everclust[metrics]"' in said
 
 
 @pytest.mark.slow  # a process of its own

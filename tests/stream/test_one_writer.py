@@ -1,5 +1,6 @@
 """One run at a time writes a model, and none replaces what another has learnt or written."""
 
+import errno
 import json
 import os
 
@@ -40,9 +41,43 @@ def test_a_lock_that_was_deleted_meanwhile_is_none(folder, monkeypatch):
         pass
 
 
-def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_learnt(points, sentence):
-    said = sentence("fit", points, "-m", "nowhere/m", *COLUMNS, code=4)
-    assert "nowhere/m could not be written: No such file or directory" in said
+@pytest.mark.parametrize("command", ["fit", "update", "watch", "live"])
+def test_a_model_in_a_folder_that_does_not_exist_is_refused_before_a_row_is_read(command, folder, sentence):
+    said = sentence(command, "unread.csv", "-m", "nowhere/m", code=4)
+    assert said == (
+        "nowhere/m cannot be written, because the folder nowhere does not exist; make the folder, or check "
+        "the path."
+    )
+    (folder / "nowhere").touch()
+    assert "because the folder nowhere is a file" in sentence(
+        command, "unread.csv", "-m", "nowhere/m", code=4
+    )
+
+
+@pytest.mark.parametrize("option", ["-p", "-e", "--rejects"])
+def test_so_is_every_other_file(option, points, folder, sentence, monkeypatch):
+    monkeypatch.setattr(
+        "everclust.stream.sources.files.Files.batches", lambda *_: pytest.fail("rows are read")
+    )
+    said = sentence("fit", points, "-m", "m", *COLUMNS, option, "nowhere/x.csv", code=4)
+    assert "nowhere/x.csv cannot be written, because the folder nowhere does not exist" in said
+    assert sorted(os.listdir(folder)) == ["points.csv"]
+
+
+def test_a_link_into_a_folder_that_does_not_exist(points, folder, sentence):
+    os.symlink(folder / "nowhere" / "m", folder / "link")
+    said = sentence("fit", points, "-m", "link", *COLUMNS, code=4)
+    assert f"because the folder {folder / 'nowhere'} does not exist" in said
+
+
+def test_more_room_is_no_advice_where_writing_is_forbidden():
+    from everclust.stream.write_file import unwritable
+
+    said = str(unwritable("m", PermissionError(errno.EACCES, "Permission denied")))
+    assert (
+        said
+        == "m cannot be written: Permission denied; choose another place, or get the right to write there."
+    )
 
 
 def test_a_resumed_fit_does_not_replace_a_model_that_has_learnt_more(points, X, folder, call, sentence):

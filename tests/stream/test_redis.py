@@ -1,5 +1,6 @@
 """Redis streams: what was deleted before it was read is said, and what was learnt is acknowledged."""
 
+import gc
 import os
 import signal
 import subprocess
@@ -224,3 +225,20 @@ def test_a_server_that_comes_after_the_run(tmp_path, folder):
     assert process.returncode == 0
     assert "it is waited for" in said
     assert load("m").n_samples_seen_ == 100
+
+
+def test_the_search_for_circles_is_off_only_while_entries_are_read(client, url, monkeypatch):
+    add(client, ROWS[:300])
+    reader = Reader(url)
+    seen, table = [], reader.source._table
+    monkeypatch.setattr(reader.source, "_table", lambda rows: seen.append(gc.isenabled()) or table(rows))
+    reader.read(1)
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        reader.read(1)
+        assert not gc.isenabled(), "as the program had it"
+    finally:
+        gc.enable()
+    reader.close()
+    assert seen == [False, False]

@@ -15,7 +15,7 @@ ROCKS_DB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProv
 def missing() -> str:
     """What there is not, and how to get it; empty if everything is there."""
     if find_spec("pyspark") is None:
-        return "PySpark is not installed: pip install 'everclust[spark]'"
+        return 'PySpark is not installed: pip install "everclust[spark]"'
     if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
         return "there is no Java: apt-get install openjdk-17-jre-headless, or set JAVA_HOME"
     return ""

@@ -14,7 +14,7 @@ def main() -> None:
     On the command line, ``everclust --help`` lists the commands.
     """
     if find_spec("typer") is None or find_spec("rich") is None:
-        sys.exit("The command line needs Typer and Rich: pip install 'everclust[cli]'")
+        sys.exit('The command line needs Typer and Rich: pip install "everclust[cli]"')
     from .app import app
 
     app()

@@ -29,7 +29,7 @@ def say_left_out(screen: Screen, names: list[str]) -> None:
     missing = left_out(names)
     for needs, extra in dict.fromkeys((algorithm.needs, algorithm.extra) for algorithm in missing):
         titles = ", ".join(algorithm.title for algorithm in missing if algorithm.needs == needs)
-        screen.error(f"Left out: {titles}; {needs} is not installed: pip install 'everclust[{extra}]'.")
+        screen.error(f'Left out: {titles}; {needs} is not installed: pip install "everclust[{extra}]".')
 
 
 @contextmanager

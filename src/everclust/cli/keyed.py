@@ -17,10 +17,11 @@ from ..stream.keyed import KeyedModels
 from ..stream.metrics import served
 from ..stream.resume import resume_keyed
 from .console import Screen
+from .load import new_model
 from .options import ModelOptions
 from .request import LearnRequest, learning_job, refuse_checkpoints
 from .results import keep_old_events
-from .setup import checkpointed, new_model, run_and_print
+from .setup import checkpointed, run_and_print
 
 
 def learn_by_key(asked: LearnRequest, screen: Screen) -> None:

@@ -10,20 +10,12 @@ from ..stream.metrics import served
 from ..stream.resume import resume
 from .console import Screen
 from .dominance import Dominance
+from .load import load_model, load_model_if_exists, new_model
 from .options import ModelOptions
+from .refusals import refuse_to_forget, refuse_to_replace, refuse_to_replace_another
 from .request import LearnRequest, learning_job
 from .results import keep_old_events
-from .setup import (
-    checkpointed,
-    load_model,
-    load_model_if_exists,
-    new_model,
-    refuse_to_forget,
-    refuse_to_replace,
-    refuse_to_replace_another,
-    run_and_print,
-    use_jobs,
-)
+from .setup import checkpointed, run_and_print, use_jobs
 
 
 def learn(asked: LearnRequest, screen: Screen) -> None:

@@ -40,17 +40,19 @@ def live(
     with exit_on_error(screen), only_writer(model):
         from ..stream.resume import resume
         from . import setup
+        from .load import load_model_if_exists, new_model
+        from .refusals import refuse_to_forget
         from .results import add_results, keep_old_events, refuse_astray_headers
 
-        known = setup.load_model_if_exists(model)
-        start, ranges = known or setup.new_model(model_options), options.RangeOptions(follow, limit)
+        known = load_model_if_exists(model)
+        start, ranges = known or new_model(model_options), options.RangeOptions(follow, limit)
         job = setup.job_of(start, source, column_options, ranges, bad_row_options, id, warn=screen.warn)
         job.model_path = model
         refuse_astray_headers(results.webhook_header, results.events)
         add_results(job, results, screen, checkpoint_options.checkpoint)
         with setup.checkpointed(job, checkpoint_options, screen):
             if resume(job) is not None:
-                setup.refuse_to_forget(job, known)
+                refuse_to_forget(job, known)
             if known is not None:
                 keep_old_events(job, screen)
             with _page(job, page_options) as page:
@@ -84,7 +86,7 @@ def _learn(job: Run, control: Control, screen: Screen, stay: bool) -> None:
     from ..stream.run import run
     from .log import begin_log
     from .progress import result_of
-    from .setup import refuse_empty
+    from .refusals import refuse_empty
     from .systemd import notified
 
     with stoppable() as stopped, notified(job):

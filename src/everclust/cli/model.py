@@ -32,7 +32,7 @@ def info(model: options.ModelArgument, of: options.Of = None, json: options.Json
 
 
 def _model_record(path: Path, of: str | None) -> dict[str, Any]:
-    from .setup import load_one
+    from .load import load_one
 
     known = load_one(path, of)
     now = known.snapshot()
@@ -91,7 +91,7 @@ def report(
     screen = Screen(json)
     with exit_on_error(screen):
         from ..stream.write_file import write_file
-        from .setup import load_one
+        from .load import load_one
 
         frame = load_one(model, of).cluster_report().reset_index()
         if out is not None:
@@ -124,18 +124,26 @@ def plot(
     source: options.OptionalSource = None,
     *,
     of: options.Of = None,
+    key: options.KeyColumn = None,
     out: options.PictureFile = Path("everclust.png"),
     limit: options.Drawn = DRAWN,
     id: options.Id = None,
     column_options: options.ColumnOptions,
 ) -> None:
-    """Draw the nodes, edges and clusters of a model."""
+    """Draw the nodes, edges and clusters of a model, and rows of a source; with --of, those of the key."""
     with exit_on_error(Screen(False)):
         from ..stream.write_file import write_file
-        from .setup import first_rows, load_one
+        from .first_rows import first_rows, one_key
+        from .load import load_one
 
-        known = load_one(model, of)
-        X = None if source is None else first_rows(known, source, limit, column_options, id)
+        if key is not None and (of is None or source is None):
+            raise typer.BadParameter(
+                "--key names the column of the keys in SOURCE, for a model --of a folder."
+            )
+        known, X = load_one(model, of), None
+        if source is not None:
+            only = None if of is None else one_key(model, of, key)
+            X = first_rows(known, source, limit, column_options, id, only)
         write_file(out, _drawn(known, X, out))
         typer.echo(f"Written: {out}")
 
@@ -162,7 +170,7 @@ def export(
     """Write nodes and edges as GraphML, JSON, or two CSV files (FILE_nodes.csv and FILE_edges.csv)."""
     with exit_on_error(Screen(False)):
         from ..view.export import write_export
-        from .setup import load_one
+        from .load import load_one
 
         for path in write_export(load_one(model, of), out):
             typer.echo(f"Written: {path}")

@@ -31,6 +31,10 @@ ModelPath = Annotated[
 ]
 ModelArgument = Annotated[Path, Argument(metavar="MODEL", help="File of the model, or folder of models.")]
 Of = Annotated[str | None, Option("--of", metavar="KEY", help="The model of this key, from a folder.")]
+KeyColumn = Annotated[
+    str | None,
+    Option("--key", help="Column of SOURCE with keys, for --of; by default the one that was learnt with."),
+]
 OptionalModel = Annotated[
     Path | None,
     Option("--model", "-m", metavar="FILE", help="Model to continue, if the file exists, and to save."),

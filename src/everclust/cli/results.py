@@ -20,6 +20,7 @@ from ..stream.sinks.json_lines import JsonLinesFile
 from ..stream.sinks.rotating_file import Rotation, rotation_of
 from ..stream.sinks.rows import ParquetSink, TextSink, open_sink
 from ..stream.sinks.webhook import webhook_heads
+from ..stream.write_file import refuse_missing_folder
 from ..text import counted
 from .console import Screen
 from .options import AlertOptions, CheckpointOptions, Results
@@ -111,7 +112,7 @@ def heads_of(job: Run) -> list[str]:
 
 
 def refuse_to_overwrite(job: Run, read: Sequence[Path] = ()) -> None:
-    """Raise an error if a file that is written is also read, or written twice."""
+    """Raise an error if a file that is written is also read, or written twice, or has no folder."""
     sources = [path for path in getattr(job.source, "paths", ()) if path != "-"]
     taken = {os.path.realpath(path): "read" for path in [*sources, *read]}
     for path in _written(job):
@@ -121,6 +122,7 @@ def refuse_to_overwrite(job: Run, read: Sequence[Path] = ()) -> None:
                 f"{path} would be written, but it is {taken[place]} in the same run; choose another file."
             )
         taken[place] = "written"
+        refuse_missing_folder(path)
 
 
 def _written(job: Run) -> list[str]:

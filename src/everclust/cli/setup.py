@@ -3,39 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import typer
 
 from ..estimators.clusterer import Clusterer, n_threads
-from ..estimators.without_sklearn import CLUSTERERS, HandoverClusterer, load_clusterer
+from ..estimators.without_sklearn import HandoverClusterer
 from ..stream.bad_rows import BadRows
 from ..stream.batch import StreamError
-from ..stream.blocks import Block, blocks
+from ..stream.blocks import Block
 from ..stream.checkpoint import Checkpoints
-from ..stream.columns import Columns, listed
+from ..stream.columns import Columns
 from ..stream.dialect import Dialect, dialect_of
 from ..stream.job import Run, Summary, close
 from ..stream.prompt import PromptSource
 from ..stream.run import run
 from ..stream.sources import open_source
 from ..stream.urls import without_password
-from ..text import counted
 from .console import Screen, exit_if_stopped, stoppable
+from .load import load_model
 from .log import begin_log
 from .options import (
     BadRowOptions,
     CheckpointOptions,
     ColumnOptions,
     KeyOptions,
-    ModelOptions,
     RangeOptions,
     split_names,
 )
 from .progress import progress, result_of
+from .refusals import refuse_empty
 from .results import refuse_to_overwrite
 from .systemd import notified
 
@@ -43,53 +42,6 @@ if TYPE_CHECKING:
     from ..stream.keyed import KeyedModels
 
 UNANSWERED_BLOCK = 8_192  # rows learnt at once when no predictions are written
-
-
-def new_model(model_options: ModelOptions) -> Clusterer:
-    """A model that has learnt nothing."""
-    algorithm, metric = model_options.algorithm, model_options.metric
-    if algorithm not in CLUSTERERS:
-        raise typer.BadParameter(f"--algorithm is {algorithm!r}, but it must be {' or '.join(CLUSTERERS)}.")
-    if metric is None:
-        return CLUSTERERS[algorithm](max_nodes=model_options.max_nodes)
-    if algorithm == "idat":
-        raise typer.BadParameter("--metric does not go with --algorithm idat, which is always Euclidean.")
-    return HandoverClusterer(metric=metric, max_nodes=model_options.max_nodes)
-
-
-def load_model(path: Path) -> Clusterer:
-    """Load a model that must exist."""
-    if not path.exists():
-        raise StreamError(f"There is no model {path}; make one with everclust fit, or check the path.")
-    if path.is_dir():
-        raise StreamError(
-            f"{path} is a folder; if it holds models by key, name the column of the keys with --key of fit, "
-            "update, watch, predict or score; info, report, plot and export show one of them with --of KEY."
-        )
-    return load_clusterer(path)
-
-
-def load_one(path: Path, key: str | None) -> Clusterer:
-    """Load a model from its file or, by its key, from a folder of models."""
-    if not path.is_dir():
-        if key is not None:
-            raise StreamError(f"--of chooses from a folder of models, but {path} is none; leave --of out.")
-        return load_model(path)
-    from ..many_models.saved_models import SavedModels  # imports scikit-learn, which takes seconds
-
-    models = SavedModels(path, 1)
-    found = None if key is None else models.model(key)
-    if found is None:
-        keys = sorted(map(str, models.files))
-        what = f"{path} holds {counted(len(models), 'model')} by key"
-        there = f"{what} and none of {key!r}" if key is not None else what
-        raise StreamError(f"{there}; choose one with --of KEY, which may be {listed(keys)}.")
-    return found
-
-
-def load_model_if_exists(path: Path | None) -> Clusterer | None:
-    """Load a model if its file exists."""
-    return load_model(path) if path is not None and path.exists() else None
 
 
 def columns_for(
@@ -201,29 +153,6 @@ def _saved_models(path: Path, key_options: KeyOptions) -> KeyedModels:
     return KeyedModels(SavedModels(path, key_options.keys_in_memory or IN_MEMORY))
 
 
-def first_rows(
-    model: Clusterer, url: str, n_rows: int, column_options: ColumnOptions, id: str | None
-) -> np.ndarray:
-    """The first complete rows of a source."""
-    columns = columns_for(model, column_options, id)
-    source = open_source(
-        url,
-        columns,
-        format=column_options.format,
-        header=column_options.header,
-        **dialect_for(column_options)._asdict(),
-    )
-    parts: list[np.ndarray] = []
-    with closing(source):
-        for block in blocks(source, columns, None, n_rows, whole=False):
-            parts += [] if block is None else [block.X]
-            if sum(map(len, parts)) >= n_rows:
-                break
-    if not parts:
-        raise StreamError(f"{without_password(url)} has no rows to draw.")
-    return np.concatenate(parts)[:n_rows]
-
-
 def use_jobs(job: Run, jobs: int | None) -> None:
     """Let a run learn on several threads, unless its rows are wanted one after the other."""
     if jobs is None:
@@ -265,49 +194,6 @@ def checkpointed(
         yield
     finally:
         close(job)
-
-
-def refuse_to_replace(path: Path, force: bool) -> None:
-    """Raise an error instead of overwriting a model, unless `--force` was given."""
-    if path.exists() and not force:
-        raise StreamError(
-            f"{path} exists already; continue it with everclust update, or replace it with --force."
-        )
-
-
-def refuse_to_replace_another(job: Run, force: bool) -> None:
-    """Raise an error if a resumed run would replace a model that is not from its checkpoints."""
-    path, checkpoints = job.model_path, job.checkpoints
-    if path is None or checkpoints is None or force or not path.exists() or checkpoints.holds(path):
-        return
-    raise StreamError(
-        f"{path} is not the model of the checkpoints in {checkpoints.folder}, so something else was learnt "
-        "in between; choose another model or another checkpoint folder, or replace the model with --force."
-    )
-
-
-def refuse_to_forget(job: Run, known: Clusterer | None) -> None:
-    """Raise an error if the model was trained further after its checkpoint was written."""
-    if known is not None and job.checkpoints is not None and known.n_samples_seen_ > job.n_seen:
-        raise StreamError(
-            f"{job.model_path} has learnt {counted(known.n_samples_seen_, 'sample')}, but its checkpoint in "
-            f"{job.checkpoints.folder} only {job.n_seen:,}: something else was learnt in between; "
-            "choose another checkpoint folder."
-        )
-
-
-def refuse_empty(job: Run, summary: Summary) -> None:
-    """Raise an error if every row was skipped: there is no model then."""
-    if summary.skipped and not job.n_seen:
-        hint = "correct the rows, or choose other columns"
-        if any(reason.startswith("no time in column") for reason in job.bad_rows.reasons):
-            hint += (
-                "; times are written as 2026-11-18T01:30:00Z, as seconds since 1970 or as --time-format says"
-            )
-        raise StreamError(
-            f"Nothing was learnt, because all {counted(summary.skipped, 'row')} were skipped: "
-            f"{job.bad_rows.summary()}; {hint}."
-        )
 
 
 def run_and_print(

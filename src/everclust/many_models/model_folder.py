@@ -33,15 +33,20 @@ class ModelFolder:
     Parameters
     ----------
     folder : Path
-        It is created if it does not exist, and locked against other processes.
+        It is created if it does not exist, and locked against other processes. If it was created and never
+        saved, it is removed when it is closed.
     """
 
     def __init__(self, folder: Path) -> None:
         self.path = folder
+        new = [path for path in (folder / LOCK, folder) if not path.exists()]
         folder.mkdir(parents=True, exist_ok=True)
-        self._lock: Any = open(folder / LOCK, "w")  # noqa: SIM115
+        self._lock: Any = open(folder / LOCK, "a")  # noqa: SIM115
+        self._made: list[Path] = []  # by us, if nobody else has the lock
+        self.files: dict[Key, int] = {}
         try:
             _take_lock(self._lock, folder)
+            self._made = new
             self.header, self.files = read_index(folder)
             self._saved = set(self.files.values())  # files that the index names
             self._next = max(self._saved, default=0) + 1
@@ -86,8 +91,17 @@ class ModelFolder:
             raise ValueError(f"The set of models in {self.path} was closed; open it again with ModelSet.")
 
     def close(self) -> None:
-        """Release the lock."""
+        """Release the lock; what was never saved leaves nothing behind."""
+        if not self._lock.closed and self._made and not (self.path / INDEX).exists():
+            self._remove_made()
         self._lock.close()
+
+    def _remove_made(self) -> None:
+        for number in set(self.files.values()):
+            self._unlink(number)
+        for path in self._made:
+            with suppress(OSError):  # it may hold what others wrote
+                path.rmdir() if path == self.path else path.unlink()
 
     def _remove_unsaved(self) -> None:
         """Remove what a process wrote after it last saved the set; check that no file is missing."""
@@ -169,7 +183,9 @@ def _take_lock(file: Any, folder: Path) -> None:
         return
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # A set that was never saved may have deleted the file between our opening and our locking it.
+        is_there = os.path.samestat(os.stat(file.name), os.fstat(file.fileno()))
     except OSError:
-        raise ValueError(
-            f"{folder} is in use by another ModelSet; close that one, or choose another folder."
-        ) from None
+        is_there = False
+    if not is_there:
+        raise ValueError(f"{folder} is in use by another ModelSet; close that one, or choose another folder.")

@@ -1,18 +1,18 @@
-"""Which columns of a table are learnt, which are passed through, and which rows are complete."""
+"""Which columns of a table are learnt, and which are passed through."""
 
 from __future__ import annotations
 
 import shlex
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..model.rows import LARGEST
 from ..text import counted
 from .batch import StreamError, import_pyarrow
-from .reject import REASON, TEXT, Reject, marked_rejects
+from .complete_rows import Rows, complete_rows, keys_of, matrix_of, values_of, with_key, with_time
+from .reject import REASON, TEXT, marked_rejects
 from .times import check_time_format, times_of
 
 if TYPE_CHECKING:
@@ -20,18 +20,6 @@ if TYPE_CHECKING:
 
 SHOWN = 8  # names in a message
 DELIMITERS = ";|\t"  # of CSV files, besides the comma
-
-
-class Rows(NamedTuple):
-    """Complete rows of a table."""
-
-    X: np.ndarray
-    kept: np.ndarray  # indices of the complete rows within the table
-    ids: list[Any] | None
-    labels: list[Any] | None
-    times: np.ndarray | None  # seconds since 1970
-    keys: list[str] | None
-    rejects: dict[int, Reject]  # the other rows, by their index within the table
 
 
 class Columns:
@@ -193,19 +181,19 @@ class Columns:
                 rejects,
             )
         features = self.choose(table.schema, named)
-        X = _matrix(table, features)
-        kept, rejects = self._complete(X, rejects)
+        X = matrix_of(table, features)
+        kept, rejects = complete_rows(X, features, rejects)
         times = self._times(table)
-        if times is not None:
-            kept, rejects = self._with_time(table, times, kept, rejects)
-        keys = _keys(table, self.key)
-        if keys is not None:
-            kept, rejects = self._with_key(keys, kept, rejects)
+        if self.time is not None and times is not None:
+            kept, rejects = with_time(table, self.time, times, kept, rejects)
+        keys = keys_of(table, self.key)
+        if self.key is not None and keys is not None:
+            kept, rejects = with_key(keys, self.key, kept, rejects)
         if len(kept) < len(X):
             X, table = X[kept], table.take(kept)
         times = None if times is None else times[kept]
         keys = None if keys is None else [keys[row] for row in kept.tolist()]
-        return Rows(X, kept, _values(table, self.id), _values(table, self.label), times, keys, rejects)
+        return Rows(X, kept, values_of(table, self.id), values_of(table, self.label), times, keys, rejects)
 
     def _times(self, table: pyarrow.Table) -> np.ndarray | None:
         if self.time is None:
@@ -214,57 +202,6 @@ class Columns:
         if not present:
             return np.full(table.num_rows, np.nan)
         return times_of(table.column(self.time), self.time_format)
-
-    def _with_time(
-        self, table: pyarrow.Table, times: np.ndarray, kept: np.ndarray, rejects: dict[int, Reject]
-    ) -> tuple[np.ndarray, dict[int, Reject]]:
-        """The rows that have a time; the others are rejected, too."""
-        reason = f"no time in column {self.time!r}"
-        for row in kept[np.isnan(times[kept])].tolist():
-            present = self.time in table.column_names
-            value = table.column(self.time)[row].as_py() if present else None
-            is_missing = value is None or value == ""
-            rejects[row] = Reject(reason, "" if is_missing else str(value), is_missing)
-        return kept[~np.isnan(times[kept])], rejects
-
-    def _with_key(
-        self, keys: list[str], kept: np.ndarray, rejects: dict[int, Reject]
-    ) -> tuple[np.ndarray, dict[int, Reject]]:
-        """The rows that have a key; the others are rejected, too."""
-        reject = Reject(f"no key in column {self.key!r}", is_missing=True)
-        without = {row: reject for row in kept.tolist() if not keys[row]}
-        return np.array([row for row in kept.tolist() if keys[row]], np.int64), {**rejects, **without}
-
-    def _complete(self, X: np.ndarray, marked: dict[int, Reject]) -> tuple[np.ndarray, dict[int, Reject]]:
-        """Indices of rows that can be learnt, and the others with their reasons."""
-        if not len(X) or (np.max(X) <= LARGEST and np.min(X) >= -LARGEST):  # neither holds for NaN
-            complete, rejects = np.ones(len(X), bool), {}
-        else:
-            complete = np.isfinite(X).all(axis=1)
-            rejects = self._missing(X, np.flatnonzero(~complete))
-            large = complete & (np.abs(X) > LARGEST).any(axis=1)
-            rejects |= self._too_large(X, np.flatnonzero(large))
-            complete &= ~large
-        complete[list(marked)] = False
-        return np.flatnonzero(complete), rejects | marked
-
-    def _missing(self, X: np.ndarray, rows: np.ndarray) -> dict[int, Reject]:
-        where = np.argmin(np.isfinite(X[rows]), axis=1) if len(rows) else rows
-        assert self.features is not None
-        known = {
-            k: Reject(f"no finite value in column {self.features[k]!r}", is_missing=True) for k in set(where)
-        }
-        return {row: known[k] for row, k in zip(rows.tolist(), where.tolist(), strict=True)}
-
-    def _too_large(self, X: np.ndarray, rows: np.ndarray) -> dict[int, Reject]:
-        assert self.features is not None
-        found = {}
-        for row in rows.tolist():
-            k = int(np.argmax(np.abs(X[row])))
-            found[row] = Reject(
-                f"a magnitude over {LARGEST:g} in column {self.features[k]!r}", f"{X[row, k]:.6g}"
-            )
-        return found
 
 
 def is_number(type_: Any) -> bool:
@@ -287,51 +224,6 @@ def _delimiter_hint(schema: pyarrow.Schema) -> str:
         return ""
     option = "tab" if found[0] == "\t" else f"'{found[0]}'"
     return f"if these are several columns, say what is between them with --delimiter {option}"
-
-
-def _matrix(table: pyarrow.Table, features: Sequence[str]) -> np.ndarray:
-    """Columns as float64, missing values and columns as NaN."""
-    places = {name: k for k, name in enumerate(table.column_names)}
-    X = np.empty((table.num_rows, len(features)))
-    for k, name in enumerate(features):
-        if name in places:
-            _put(_numbers(table.column(places[name]), name), X[:, k])
-        else:
-            X[:, k] = np.nan
-    return X
-
-
-def _numbers(column: pyarrow.ChunkedArray, name: str) -> pyarrow.ChunkedArray:
-    """A column as float64."""
-    arrow = import_pyarrow()
-    try:
-        if arrow.types.is_boolean(column.type):
-            column = column.cast(arrow.uint8())
-        return column if column.type == arrow.float64() else column.cast(arrow.float64(), safe=False)
-    except (arrow.ArrowInvalid, arrow.ArrowNotImplementedError) as error:
-        raise StreamError(f"Column {name!r} is not numeric: {str(error).rstrip('.')}.") from None
-
-
-def _put(column: pyarrow.ChunkedArray, out: np.ndarray) -> None:
-    """Write the numbers of a column, missing ones as NaN."""
-    start = 0
-    for chunk in column.chunks:
-        # `to_numpy` imports pandas, which takes half a second.
-        values = chunk.to_numpy(zero_copy_only=False) if chunk.null_count else np.from_dlpack(chunk)
-        out[start : start + len(chunk)] = values
-        start += len(chunk)
-
-
-def _values(table: pyarrow.Table, name: str | None) -> list[Any] | None:
-    if name is None:
-        return None
-    return table.column(name).to_pylist() if name in table.column_names else [None] * table.num_rows
-
-
-def _keys(table: pyarrow.Table, name: str | None) -> list[str] | None:
-    """Keys as text, so that they are the same whatever the format; empty where there is none."""
-    values = _values(table, name)
-    return None if values is None else ["" if value is None else str(value) for value in values]
 
 
 def listed(names: Sequence[str]) -> str:

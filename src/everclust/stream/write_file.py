@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import glob
 import os
 import re
@@ -15,6 +16,7 @@ from .batch import UnwritableError
 
 STALE = 3_600.0  # seconds after which no writer can still be at work on a temporary file
 HINT = "make room, or choose another place"
+FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)  # more room would not help
 
 
 def write_file(path: Path, data: bytes, hint: str = HINT) -> None:
@@ -29,7 +31,26 @@ def writing(path: Path, hint: str = HINT) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise UnwritableError(f"{path} could not be written: {error.strerror}; {hint}.") from None
+        raise unwritable(path, error, hint) from None
+
+
+def unwritable(path: str | Path, error: OSError, hint: str = HINT) -> UnwritableError:
+    """The error of a file that was not written: why, and what to do."""
+    refuse_missing_folder(path)
+    if error.errno in FORBIDDEN and hint is HINT:
+        hint = "choose another place, or get the right to write there"
+    return UnwritableError(f"{path} cannot be written: {error.strerror}; {hint}.")
+
+
+def refuse_missing_folder(path: str | Path) -> None:
+    """Raise an error if a file cannot be written because its folder does not exist."""
+    for folder in (Path(path).parent, Path(os.path.realpath(path)).parent):
+        if not folder.is_dir():
+            is_what = "is a file" if folder.exists() else "does not exist"
+            raise UnwritableError(
+                f"{path} cannot be written, because the folder {folder} {is_what}; make the folder, or check "
+                "the path."
+            )
 
 
 def remove_leftovers(path: Path) -> None:

@@ -33,7 +33,7 @@ def test_a_missing_torch_says_how_to_get_it(model, monkeypatch):
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "torch", None)
     model = clone(model)
-    with pytest.raises(ImportError, match=re.escape("pip install 'everclust[deep]'")):
+    with pytest.raises(ImportError, match=re.escape('pip install "everclust[deep]"')):
         model.fit(X)
     assert model.__dict__ == clone(model).__dict__
 

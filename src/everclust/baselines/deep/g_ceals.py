@@ -25,7 +25,7 @@ class GCEALS(DeepMixin, ClusterMixin, BaseEstimator):
     Gaussian Cluster Embedding in Autoencoder Latent Space: G-CEALS trains an autoencoder and finds centroids
     among its codes by k-means; then it trains network, centroids and variances together with a small softmax
     head that has to match the weighted memberships of the codes. Training stops early when a cluster is about
-    to vanish, which is common on small data sets. Needs PyTorch: ``pip install 'everclust[deep]'``.
+    to vanish, which is common on small data sets. Needs PyTorch: ``pip install "everclust[deep]"``.
 
     The publication describes a Gaussian mixture; here, as in the authors' code, a membership is the softmax
     of negative Mahalanobis distances, without densities or determinants.
@@ -58,7 +58,7 @@ class GCEALS(DeepMixin, ClusterMixin, BaseEstimator):
     device : {"auto", "cpu", "cuda"}, default="auto"
         Where to compute; "auto" uses a GPU if there is one.
     progress : bool, default=False
-        Show a progress bar for each stage on stderr (needs ``pip install 'everclust[progress]'``).
+        Show a progress bar for each stage on stderr (needs ``pip install "everclust[progress]"``).
     random_state : int, RandomState instance or None, default=None
         Draws the initial weights, the batches and the initial centroids. An integer makes results
         reproducible on the same machine with the same number of threads.

@@ -35,7 +35,7 @@ class TableDC(DeepMixin, ClusterMixin, BaseEstimator):
     centres together to reconstruct the rows and to sharpen the assignments. Each row belongs to the centre
     nearest to its code. The defaults are those of the IDAT paper; `everclust.baselines.deep.tabledc.AUTHORS`
     holds the parameters of the authors' own code. Features are used as they are: scale them first if their
-    units are not comparable. Needs PyTorch: ``pip install 'everclust[deep]'``.
+    units are not comparable. Needs PyTorch: ``pip install "everclust[deep]"``.
 
     The publication describes a Mahalanobis distance; here, as in the authors' code, its covariance is a
     constant times the identity, which makes it a scaled Euclidean distance.
@@ -76,7 +76,7 @@ class TableDC(DeepMixin, ClusterMixin, BaseEstimator):
     device : {"auto", "cpu", "cuda"}, default="auto"
         Where to compute; "auto" uses a GPU if there is one.
     progress : bool, default=False
-        Show a progress bar for each stage on stderr (needs ``pip install 'everclust[progress]'``).
+        Show a progress bar for each stage on stderr (needs ``pip install "everclust[progress]"``).
     random_state : int, RandomState instance or None, default=None
         Draws the initial weights and the batches. An integer makes results reproducible on the same machine
         with the same number of threads.

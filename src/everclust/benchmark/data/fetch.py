@@ -55,7 +55,7 @@ def fetch(name: str, *, progress: bool = True) -> Path:
     ----------
     name : str
     progress : bool, default=True
-        Show a progress bar on stderr (needs ``pip install 'everclust[progress]'``).
+        Show a progress bar on stderr (needs ``pip install "everclust[progress]"``).
 
     Returns
     -------

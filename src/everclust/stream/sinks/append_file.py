@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 from ...text import counted
 from ..batch import StreamError, UnwritableError
-from ..write_file import HINT
+from ..write_file import unwritable
 
 
 class AppendFile:
@@ -122,5 +122,4 @@ class AppendFile:
         return self.path != "-" and stat.S_ISREG(os.fstat(self._opened().fileno()).st_mode)
 
     def _unwritable(self, error: OSError) -> UnwritableError:
-        where = "standard output" if self.path == "-" else self.path
-        return UnwritableError(f"{where} cannot be written: {error.strerror}; {HINT}.")
+        return unwritable("standard output" if self.path == "-" else self.path, error)

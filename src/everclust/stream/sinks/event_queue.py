@@ -10,8 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ..batch import UnwritableError
-from ..write_file import HINT, write_file
+from ..write_file import unwritable, write_file
 
 MIN_SENT = 2**20  # bytes, from which on the part of the file that was sent is cut off
 
@@ -47,7 +46,7 @@ class EventQueue:
                 file.flush()
                 self._n_left += len(events)
             except OSError as error:
-                raise UnwritableError(f"{self.path} cannot be written: {error.strerror}; {HINT}.") from None
+                raise unwritable(self.path, error) from None
 
     def first(self, n_events: int) -> list[dict[str, Any]]:
         """Up to `n_events` events from the front, which stay in the queue."""

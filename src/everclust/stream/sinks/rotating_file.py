@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ...atomic import write_atomically
 from ..batch import StreamError, UnwritableError
-from ..write_file import HINT
+from ..write_file import HINT, unwritable
 from .append_file import AppendFile
 from .queued import mark_of
 
@@ -151,7 +151,7 @@ class RotatingFile:
             self._note.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(self._note, [str(first).encode()])
         except OSError as error:
-            raise UnwritableError(f"{self._note} cannot be written: {error.strerror}; {HINT}.") from None
+            raise unwritable(self._note, error) from None
         return first
 
     def _noted_number(self) -> int:
