@@ -1,7 +1,6 @@
 """# Clusters that drift
-Five clusters wander for 60,000 samples; colours are permanent ids. A cluster keeps its id while it moves, as
-long as it is connected with the places that it came from. When it has left them far behind, the id changes,
-and an event reports a split.
+Five clusters wander by seven times their spread; colours are permanent ids. A cluster keeps its id while it
+moves, because it stays connected with the places that it came from. Lines are events.
 """
 
 # %%
@@ -13,9 +12,8 @@ from everclust import EverClust, StreamDisplay
 rng = np.random.default_rng(1)
 time = np.linspace(0, 2 * np.pi, 60_000)
 cluster = rng.integers(0, 5, len(time))
-path = np.c_[8 * cluster + 3 * np.sin(time + cluster), 2 * np.cos(time) * cluster]
-X = path + rng.normal(0, 0.7, path.shape)
+path = np.c_[12 * cluster + 2.5 * np.sin(time + cluster), rng.normal(0, 10, 5)[cluster]]
 
 # %%
-StreamDisplay.from_stream(EverClust(max_nodes=400), X)
+StreamDisplay.from_stream(EverClust(), path + rng.normal(0, 0.7, path.shape))
 plt.savefig("drift.png", bbox_inches="tight")
