@@ -11,14 +11,15 @@ from sklearn.datasets import make_blobs
 from everclust import EverClust, TopologyDisplay
 from everclust.view.palette import colours_of, paler
 
-X, _ = make_blobs(15_000, centers=6, cluster_std=[0.3, 0.6, 0.9, 1.2, 1.4, 0.5], random_state=3)
-model = EverClust().fit(X)
-x, y = np.meshgrid(np.linspace(-14, 14, 600), np.linspace(-14, 14, 600))
+rng = np.random.default_rng(3)
+centres, spreads = rng.uniform(-10, 10, (6, 2)), rng.uniform(0.3, 1.5, 6)
+model = EverClust().fit(make_blobs(15_000, centers=centres, cluster_std=spreads, random_state=0)[0])
+x, y = np.meshgrid(np.linspace(-13, 13, 600), np.linspace(-13, 13, 600))
 ids = model.predict(np.c_[x.ravel(), y.ravel()])
 
 # %%
 fig, ax = plt.subplots(figsize=(7, 7))
-TopologyDisplay.from_estimator(model, ax=ax)
-ax.imshow(paler(colours_of(ids), 0.75).reshape(600, 600, 3), extent=(-14, 14, -14, 14), origin="lower")
+TopologyDisplay.from_estimator(model, ax=ax).legend_.remove()
+ax.imshow(paler(colours_of(ids), 0.75).reshape(600, 600, 3), extent=(-13, 13, -13, 13), origin="lower")
 ax.axis("off")
 plt.savefig("regions.png", bbox_inches="tight")
