@@ -19,6 +19,14 @@ def test_there_are_twelve_pictures_with_words():
         assert len(words) > 40
 
 
+@pytest.mark.parametrize("script", gallery["SCRIPTS"], ids=lambda script: script.stem)
+def test_a_picture_takes_about_ten_lines(script):
+    """Apart from imports."""
+    code = script.read_text().split(gallery["CELL"], 1)[1].split("\n")
+    lines = [line for line in code if line.strip() and not line.startswith(("import ", "from ", "# %%"))]
+    assert 4 < len(lines) <= 14
+
+
 def test_a_script_becomes_cells(tmp_path):
     script = tmp_path / "three.py"
     script.write_text('"""# Three\nAnd more."""\n\n# %%\nx = 3\n\n# %%\nprint(x)\n')

@@ -99,9 +99,10 @@ def remaining(version: str) -> list[str]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     if "urls" not in project:
         todo.append("name the repository and the site in pyproject.toml, [project.urls]")
+    todo.append("register the workflow as a trusted publisher on PyPI, once")
     if f"v{version}" not in git("tag", "--list").split():
         todo.append(f"git tag v{version} && git push --tags: the workflow `release` publishes it")
-    return [*todo, "register the workflow as a trusted publisher on PyPI, once", "archive the tag for a DOI"]
+    return [*todo, "archive the tag for a DOI"]
 
 
 def git(*words: str) -> str:

@@ -25,6 +25,7 @@ LINK = re.compile(r"(?<=\]\()(?!https?:|#)([^)#\s]+)")
 FENCE = re.compile(r"^( *````?\w.*?^ *````?$)", re.MULTILINE | re.DOTALL)
 INCLUDED = re.compile(r"<!-- file (\S+) -->")
 TABLE = re.compile(r'<!-- table (\S+) "(.*?)" -->')
+CELL = "# %%\n"
 LANGUAGES = {".py": "python", ".yml": "yaml", ".json": "json", ".toml": "toml", ".service": "ini"}
 
 
@@ -114,8 +115,13 @@ def block(source: str) -> str:
     path = ROOT / source
     if not path.is_file():
         raise PluginError(f"{source}, which a page includes, does not exist.")
-    language = LANGUAGES.get(path.suffix, "text")
-    return f'````{language} title="{source}"\n{path.read_text().rstrip()}\n````'
+    return fence(source, path.read_text())
+
+
+def fence(source: str, code: str) -> str:
+    """Code as a block, under the name of the file it is from."""
+    language = LANGUAGES.get(posixpath.splitext(source)[1], "text")
+    return f'````{language} title="{source}"\n{code.strip()}\n````'
 
 
 def gallery() -> str:
@@ -126,7 +132,8 @@ def gallery() -> str:
 def exhibit(path: Path) -> str:
     """One script of the gallery."""
     title, _, text = (ast.get_docstring(ast.parse(path.read_text())) or path.stem).partition("\n")
-    code = textwrap.indent(block(str(path.relative_to(ROOT))), "    ")
+    cells = path.read_text().split(CELL)[1:]  # without the docstring, which stands above
+    code = textwrap.indent(fence(path.relative_to(ROOT).as_posix(), "".join(cells)), "    ")
     picture = f"![{title.lstrip('# ')}](gallery/{path.stem}.png)"
     text = f"{text} [Notebook](notebooks/{path.stem}.ipynb)"
     return f'## {title.lstrip("# ")}\n\n{text}\n\n{picture}\n\n??? example "The code"\n\n{code}'

@@ -1,6 +1,6 @@
 """# The colours of a photograph
-EverClust reads the pixels as a stream. Its nodes are a palette that it has chosen by itself; its clusters are
-what the colours fall into, here the sky and the rest.
+EverClust reads the pixels as a stream. Its nodes are a palette that it has chosen by itself, below with the
+most used colours first; the number of colours was not given.
 """
 
 # %%
@@ -11,21 +11,18 @@ from sklearn.metrics import pairwise_distances_argmin
 
 from everclust import EverClust
 
-image = load_sample_image("china.jpg") / 255
+image = load_sample_image("flower.jpg") / 255
 pixels = image.reshape(-1, 3)
-model = EverClust().partial_fit(pixels[np.random.default_rng(0).permutation(len(pixels))])
+model = EverClust(metric="euclidean").fit(np.random.default_rng(0).permutation(pixels))
 nearest = pairwise_distances_argmin(pixels, model.prototypes_)
-centre = dict(zip(model.cluster_ids_, model.cluster_centers_, strict=True))
-pictures = {
-    f"{len(pixels):,} pixels": image,
-    f"{len(set(nearest))} nodes": model.prototypes_[nearest],
-    f"{model.n_clusters_} clusters": np.array([centre[c] for c in model.predict(pixels)]),
-}
+palette = model.prototypes_[np.argsort(-np.bincount(nearest, minlength=model.n_nodes_))]
 
 # %%
-fig, axes = plt.subplots(3, 1, figsize=(6, 12))
-for ax, (name, picture) in zip(axes, pictures.items(), strict=True):
-    ax.imshow(picture.reshape(image.shape).clip(0, 1))
-    ax.set_title(name)
+fig, axes = plt.subplot_mosaic("AB;CC", height_ratios=(8, 1), figsize=(10, 4), layout="constrained")
+axes["A"].imshow(image)
+axes["B"].imshow(model.prototypes_[nearest].reshape(image.shape).clip(0, 1))
+axes["C"].imshow(palette[None].clip(0, 1), aspect="auto", interpolation="nearest")
+for ax, title in zip(axes.values(), (f"{len(pixels):,} pixels", f"{model.n_nodes_} nodes", ""), strict=True):
+    ax.set_title(title)
     ax.axis("off")
 plt.savefig("colours_of_an_image.png", bbox_inches="tight")

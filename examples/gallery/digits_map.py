@@ -12,18 +12,15 @@ from everclust import EverClust
 from everclust.view.palette import colours_of
 
 model = EverClust().fit(load_digits().data)
-nodes = model.node_labels_ >= 0
-place = TSNE(perplexity=15, random_state=0).fit_transform(model.prototypes_[nodes])
-colour = colours_of(model.node_labels_[nodes])
+inside = model.node_labels_ >= 0
+nodes, colours = model.prototypes_[inside], colours_of(model.node_labels_[inside])
+places = TSNE(perplexity=15, random_state=0).fit_transform(nodes)
 
 # %%
-fig, ax = plt.subplots(figsize=(8, 8), facecolor="white")
-for (x, y), image, ink in zip(place, model.prototypes_[nodes], colour, strict=True):
-    tint = 1 - (1 - ink) * image.reshape(8, 8, 1) / 16
-    ax.imshow(tint, extent=(x - 0.9, x + 0.9, y - 0.9, y + 0.9))
-ax.set(
-    xlim=(place[:, 0].min() - 2, place[:, 0].max() + 2), ylim=(place[:, 1].min() - 2, place[:, 1].max() + 2)
-)
-ax.set_title(f"{len(place)} nodes, {model.n_clusters_} clusters")
+fig, ax = plt.subplots(figsize=(8, 8))
+for (x, y), node, colour in zip(places, nodes, colours, strict=True):
+    ax.imshow(1 - (1 - colour) * node.reshape(8, 8, 1) / 16, extent=(x - 1.2, x + 1.2, y - 1.2, y + 1.2))
+ax.autoscale()
+ax.set_title(f"{len(nodes)} nodes, {model.n_clusters_} clusters")
 ax.axis("off")
 plt.savefig("digits_map.png", bbox_inches="tight")

@@ -6,20 +6,19 @@ without a threshold to choose.
 # %%
 import matplotlib.pyplot as plt
 import numpy as np
-from sklearn.datasets import make_moons
+from sklearn.datasets import make_circles
 
 from everclust import EverClust
 
-X, _ = make_moons(4000, noise=0.08, random_state=0)
+X, _ = make_circles(6000, noise=0.06, factor=0.45, random_state=0)
 model = EverClust().fit(X)
-x, y = np.meshgrid(np.linspace(-1.8, 2.8, 400), np.linspace(-1.4, 1.9, 300))
-grid = np.c_[x.ravel(), y.ravel()]
+x, y = np.meshgrid(np.linspace(-1.9, 1.9, 400), np.linspace(-1.6, 1.6, 350))
+places = np.c_[x.ravel(), y.ravel()]
 
 # %%
-fig, ax = plt.subplots(figsize=(8, 5.5))
-ax.contourf(x, y, model.score_samples(grid).reshape(x.shape), levels=20, cmap="magma")
-ax.contour(x, y, model.predict_novel(grid).reshape(x.shape), levels=[0.5], colors="white", linewidths=1)
+fig, ax = plt.subplots(figsize=(8, 6.7))
+ax.contourf(x, y, model.score_samples(places).reshape(x.shape), levels=20, cmap="magma")
+ax.contour(x, y, model.predict_novel(places).reshape(x.shape), levels=[0.5], colors="white", linewidths=1)
 ax.scatter(*X[::8].T, s=1.5, color="white", alpha=0.5)
-ax.set_aspect("equal")
 ax.axis("off")
 plt.savefig("novelty.png", bbox_inches="tight")

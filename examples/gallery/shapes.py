@@ -1,6 +1,6 @@
 """# Shapes, and who is told what
-Two moons, rings, blobs and one single cloud. k-means is told the true number of clusters; EverClust is told
-nothing and sees every point once.
+Two moons, rings, blobs and one single cloud, with the number of clusters that each algorithm finds. KMeans is
+told the true number; EverClust and HDBSCAN are told nothing, and EverClust sees every point once.
 """
 
 # %%
@@ -12,24 +12,17 @@ from sklearn.datasets import make_blobs, make_circles, make_moons
 from everclust import EverClust
 from everclust.view.palette import colours_of
 
-rng = np.random.default_rng(0)
-shapes = [
-    make_moons(3000, noise=0.06, random_state=0),
-    make_circles(3000, noise=0.04, factor=0.45, random_state=0),
-    make_blobs(3000, centers=7, cluster_std=0.6, random_state=8),
-    (rng.normal(size=(3000, 2)), np.zeros(3000, int)),
-]
+moons = make_moons(3000, noise=0.06, random_state=0)[0]
+rings = make_circles(3000, noise=0.04, factor=0.45, random_state=0)[0]
+blobs = make_blobs(3000, centers=7, cluster_std=0.6, random_state=8)[0]
+cloud = np.random.default_rng(0).normal(size=(3000, 2))
 
 # %%
 fig, axes = plt.subplots(3, 4, figsize=(11, 8))
-for (X, y), column in zip(shapes, axes.T, strict=True):
-    found = {
-        "EverClust, told nothing": EverClust().fit_predict(X),
-        "k-means, told the number": KMeans(len(set(y)), random_state=0).fit_predict(X),
-        "HDBSCAN, told nothing": HDBSCAN(copy=True).fit_predict(X),
-    }
-    for ax, (name, ids) in zip(column, found.items(), strict=True):
-        ax.scatter(*X.T, s=3, color=np.where(ids[:, None] < 0, 0.85, colours_of(np.maximum(ids, 0))))
-        ax.set_title(f"{name}: {len(set(ids[ids >= 0]))}", fontsize=9)
+for X, k, column in zip((moons, rings, blobs, cloud), (2, 2, 7, 1), axes.T, strict=True):
+    for ax, model in zip(column, (EverClust(), KMeans(k, random_state=0), HDBSCAN(copy=True)), strict=True):
+        ids = model.fit_predict(X)
+        ax.scatter(*X.T, s=3, color=np.where(ids[:, None] < 0, 0.85, colours_of(ids)))
+        ax.set_title(f"{type(model).__name__}: {ids.max() + 1}", fontsize=9)
         ax.axis("off")
 plt.savefig("shapes.png", bbox_inches="tight")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .model.snapshot import Snapshot
     from .view.curves import HistoryDisplay
     from .view.plots import TopologyDisplay
+    from .view.timeline import StreamDisplay
 
 __all__ = [
     "IDAT",
@@ -28,6 +29,7 @@ __all__ = [
     "ModelSet",
     "PairCounts",
     "Snapshot",
+    "StreamDisplay",
     "TopologyDisplay",
     "__version__",
     "count_pairs",
@@ -50,6 +52,7 @@ __getattr__, __dir__ = lazy_names(
         "ModelSet": "many_models.model_set",
         "PairCounts": "estimators.merging",
         "Snapshot": "model.snapshot",
+        "StreamDisplay": "view.timeline",
         "TopologyDisplay": "view.plots",
         "count_pairs": "estimators.merging",
         "learn": "feed",

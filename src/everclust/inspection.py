@@ -98,6 +98,8 @@ class InspectionMixin:
     def summary(self) -> str:
         """What the model has learnt, in words: its clusters with size, share, when last seen, what differs.
 
+        The size is the number of samples that its nodes won, the share is of all samples that clusters count.
+
         Returns
         -------
         text : str

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from scipy.sparse import issparse
@@ -77,6 +77,7 @@ def as_table(x: Any) -> Any:
 
 def _validated(estimator: Any, X: Any, reset: bool, as_is: bool) -> np.ndarray:
     form: dict[str, Any] = {"dtype": "numeric"} if as_is else {"dtype": np.float64, "order": "C"}
+    form["ensure_all_finite"] = False  # checked below, with a message that names the cell
     if issparse(X):
         raise TypeError(
             "X is sparse, but prototypes are dense: reduce it with sklearn.decomposition.TruncatedSVD, or "
@@ -88,15 +89,30 @@ def _validated(estimator: Any, X: Any, reset: bool, as_is: bool) -> np.ndarray:
         X = _validated_array(estimator, X, reset, form)
     if reset and "feature_names_in_" in vars(estimator):
         _check_names(estimator.feature_names_in_)
-    largest = max(abs(float(X.max())), abs(float(X.min())))
-    if np.isnan(largest):  # scikit-learn 1.6 does not check long doubles for NaN
-        raise ValueError("Input X contains NaN; drop the rows with missing values, or impute them.")
-    if largest > LARGEST:
-        raise ValueError(
-            f"X contains a value of magnitude {largest:.3g}, but distances can only be computed up to "
-            f"{LARGEST:g}; rescale the feature it is in."
-        )
+    if not max(abs(float(X.max())), abs(float(X.min()))) <= LARGEST:  # NaN is not
+        _refuse_value(X, getattr(estimator, "feature_names_in_", range(X.shape[1])))
     return X if as_is else as_kernel_rows(X)
+
+
+def _refuse_value(X: np.ndarray, names: Sequence[Any]) -> NoReturn:
+    """Raise an error for the first value that no distance can be computed from."""
+    X = np.asarray(X, dtype=np.float64)  # others may overflow at the limit
+    refused = ~(np.abs(X) <= LARGEST)
+    row, column = (int(k) for k in np.argwhere(refused)[0])
+    value, name = float(X[row, column]), names[column]
+    place = f"in row {row} of {len(X)}, counted from 0, column {name!r}"
+    if np.isnan(value):
+        n_rows = int(np.isnan(X).any(axis=1).sum())
+        raise ValueError(
+            f"Input X contains NaN, a missing value, {place} ({n_rows} of the rows have some); drop these "
+            "rows, as X.dropna() does in pandas, or fill them, as sklearn.impute.SimpleImputer does."
+        )
+    if np.isinf(value):
+        raise ValueError(f"Input X contains infinity {place}; drop the row, or replace the value.")
+    raise ValueError(
+        f"Input X contains a value of magnitude {abs(value):.3g} {place}, but distances can only be computed "
+        f"up to {LARGEST:g}; rescale the feature."
+    )
 
 
 def _validated_array(estimator: Any, X: Any, reset: bool, form: dict[str, Any]) -> np.ndarray:

@@ -176,7 +176,7 @@ def test_fit_forgets_the_names_with_everything_else(algorithm):
 # What is refused
 
 BAD_VALUES = {"NaN": np.nan, "infinity": np.inf, "minus infinity": -np.inf, "beyond 1e140": -1.1e140}
-MESSAGES = {"NaN": "contains NaN", "beyond 1e140": "1.1e\\+140.* 1e\\+140; rescale the feature"}
+MESSAGES = {"NaN": "contains NaN", "beyond 1e140": "1.1e\\+140 in row .* 1e\\+140; rescale the feature"}
 
 
 def with_bad_value(X, kind, dtype=np.float64):
@@ -209,6 +209,22 @@ def refused():
     missing.loc[3, NAMES[1]] = pandas.NA
     yield "pandas with NA", missing, "contains NaN"
     yield "pandas with NaN", pandas.DataFrame(with_bad_value(IRIS, "NaN"), columns=NAMES), "contains NaN"
+
+
+def test_a_missing_value_is_named_with_its_place():
+    table = pandas.DataFrame(IRIS, columns=NAMES)
+    table.loc[3, NAMES[1]] = table.loc[7, NAMES[2]] = np.nan
+    place = (
+        r"NaN, a missing value, in row 3 of 150, counted from 0, column 'sepal width' \(2 of the rows have"
+    )
+    with pytest.raises(ValueError, match=place):
+        EverClust().fit(table)
+    with pytest.raises(ValueError, match=r"infinity in row 75 of 150, counted from 0, column 1;"):
+        EverClust().fit(with_bad_value(IRIS, "infinity"))
+    with pytest.raises(ValueError, match=r"NaN.* in row 0 of 1, counted from 0, column 'b'"):
+        EverClust().fit(table.set_axis(list("abcd"), axis=1)[:3]).predict(
+            [dict(zip("dcba", [1, 2, None, 4], strict=True))]
+        )
 
 
 REFUSED = {name: (X, message) for name, X, message in refused()}
@@ -294,8 +310,8 @@ def test_the_error_for_huge_values_is_one_sentence(algorithm):
     with pytest.raises(ValueError, match="rescale") as raised:
         algorithm().fit([[1.0, 2.0], [3.0, -4e200]])
     assert str(raised.value) == (
-        "X contains a value of magnitude 4e+200, but distances can only be computed up to 1e+140; "
-        "rescale the feature it is in."
+        "Input X contains a value of magnitude 4e+200 in row 1 of 2, counted from 0, column 1, but distances "
+        "can only be computed up to 1e+140; rescale the feature."
     )
 
 

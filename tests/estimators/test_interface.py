@@ -175,7 +175,9 @@ def test_a_summary_lists_the_clusters_the_largest_first(algorithm):
     sizes = [int(line.split()[1]) for line in lines]
     assert sizes == sorted(model.cluster_report()["size"], reverse=True)
     assert any("petal length (cm)" in line for line in lines)
-    assert last == f"in no cluster: {150 - sum(sizes)} samples, alone or at nodes that were removed"
+    shares = [float(line.split()[2].rstrip("%")) for line in lines]
+    assert shares == [round(100 * size / sum(sizes), 1) for size in sizes]
+    assert last.startswith(f"counted for no cluster: {150 - sum(sizes)} samples, alone or at nodes that were")
 
 
 def test_a_long_summary_ends_with_the_number_of_the_others(monkeypatch):
@@ -186,7 +188,7 @@ def test_a_long_summary_ends_with_the_number_of_the_others(monkeypatch):
 
 def test_a_summary_in_which_every_sample_counts_ends_with_the_clusters():
     model = EverClust().fit(np.tile([[0.0], [1.0]], (20, 1)))
-    assert "in no cluster" not in model.summary()
+    assert "no cluster" not in model.summary()
     assert sum(model.cluster_report()["size"]) == 40
 
 

@@ -49,15 +49,16 @@ def _largest_first(snapshot: Snapshot, names: Sequence[str] | None) -> list[Desc
 
 
 def _cells(clusters: list[Description], snapshot: Snapshot) -> list[tuple[str, ...]]:
-    return [_row(cluster, snapshot.n_samples_seen) for cluster in clusters[:MOST_CLUSTERS]]
+    n_counted = sum(cluster.size for cluster in clusters)
+    return [_row(cluster, n_counted, snapshot.n_samples_seen) for cluster in clusters[:MOST_CLUSTERS]]
 
 
-def _row(cluster: Description, n_seen: int) -> tuple[str, ...]:
+def _row(cluster: Description, n_counted: int, n_seen: int) -> tuple[str, ...]:
     ago = n_seen - cluster.last_seen
     return (
         str(cluster.cluster),
         f"{cluster.size:,}",
-        f"{cluster.size / n_seen:.1%}",
+        f"{cluster.size / n_counted:.1%}",
         "now" if ago == 0 else f"{counted(ago, 'sample')} ago",
         cluster.differs_by,
     )
@@ -69,5 +70,8 @@ def _rest(clusters: list[Description], snapshot: Snapshot) -> list[str]:
     n_alone = snapshot.n_samples_seen - sum(cluster.size for cluster in clusters)
     rest = [f"and {counted(n_more, 'smaller cluster')}"] if n_more > 0 else []
     if n_alone:
-        rest.append(f"in no cluster: {counted(n_alone, 'sample')}, alone or at nodes that were removed")
+        rest.append(
+            f"counted for no cluster: {counted(n_alone, 'sample')}, alone or at nodes that were removed "
+            "(predict finds the cluster nearest to each)"
+        )
     return rest

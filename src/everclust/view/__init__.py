@@ -2,5 +2,6 @@
 
 from .curves import HistoryDisplay
 from .plots import TopologyDisplay
+from .timeline import StreamDisplay
 
-__all__ = ["HistoryDisplay", "TopologyDisplay"]
+__all__ = ["HistoryDisplay", "StreamDisplay", "TopologyDisplay"]
