@@ -3,8 +3,8 @@
     python -m studies.events.study [--half find|confirm] [--seeds N] [--samples N] [--streams a,b] [--list]
 
 For each stream: planted changes found, delay in samples (median), false events per 100,000 samples after the
-first 10,000, revisions (events that say that nothing has changed in the data) likewise, clusters at the end and planted, share of a fixed probe whose labels change per 1,000 samples
-(mean and worst), and the share of the learning time that the updates of ids take.
+first 10,000, revisions likewise (events that say that nothing has changed in the data), clusters at the end
+and planted, share of a fixed probe whose labels change per 1,000 samples (mean and worst), and the share of the learning time that the updates of ids take.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ def run(name: str, seed: int, n_samples: int) -> Run:
     score = adjusted_rand_score(drawn.classes, model.predict(drawn.probe))
     n_judged = max(n_samples - BURN_IN, 1)
     return Run(
-        delays, len(drawn.changes), n_false, len(events) - len(news), n_judged, model.n_clusters_, drawn.n_clusters, score, turnover,
-        update_share, events,
+        delays, len(drawn.changes), n_false, len(events) - len(news), n_judged, model.n_clusters_,
+        drawn.n_clusters, score, turnover, update_share, events,
     )  # fmt: skip
 
 
@@ -125,8 +125,8 @@ def line(name: str, runs: list[Run]) -> str:
     score = np.mean([run.score for run in runs])
     share = 100 * np.median([run.update_share for run in runs])
     return (
-        f"{name:14} {found:>6} {delay:>7} {false:6.1f} {revised:7.1f} {clusters:>14} {score:6.3f} {turnover.mean():6.1f} "
-        f"{turnover.max():6.1f} {share:7.1f}"
+        f"{name:14} {found:>6} {delay:>7} {false:6.1f} {revised:7.1f} {clusters:>14} {score:6.3f} "
+        f"{turnover.mean():6.1f} {turnover.max():6.1f} {share:7.1f}"
     )
 
 
@@ -141,8 +141,8 @@ def main() -> None:
         "--list", action="store_true", help="print every event after the first 10,000 samples"
     )
     options = parser.parse_args()
-    print(f"{'stream':14} {'found':>6} {'delay':>7} {'false':>6} {'revised':>7} {'clusters':>14} {'ARI':>6} {'turn %':>6} "
-          f"{'worst':>6} {'ids %':>7}")  # fmt: skip
+    print(f"{'stream':14} {'found':>6} {'delay':>7} {'false':>6} {'revised':>7} {'clusters':>14} {'ARI':>6} "
+          f"{'turn %':>6} {'worst':>6} {'ids %':>7}")  # fmt: skip
     for name in options.streams.split(","):
         first = FIRST_SEED[options.half]
         runs = [run(name, first + seed, options.samples) for seed in range(options.seeds)]

@@ -1,10 +1,10 @@
 """Shifts: whether the samples of a cluster lie elsewhere than before.
 
-A read-out may change because the data has, or because more samples show better what was there all the time.
-Only the former is news. So the samples of two successive intervals are compared, cluster by cluster: where the
-same nodes have won the same shares of a cluster's samples in both, its samples lie where they lay before. The
-nodes that were there before both intervals are the cells of a test of homogeneity (chi-squared); what a younger
-node won counts for the cell that it hands over to most.
+A read-out may change because the data has, or because more samples show better what was there all the
+time. Only the former is news. So the samples of two successive intervals are compared, cluster by cluster:
+where the same nodes have won the same shares of a cluster's samples in both, its samples lie where they lay
+before. The nodes that were there before both intervals are the cells of a test of homogeneity (chi-squared);
+what a younger node won counts for the cell that it hands over to most.
 """
 
 from __future__ import annotations
@@ -88,10 +88,8 @@ def compare(past: Past, base: Base, told: np.ndarray) -> dict[int, tuple[float, 
     return {c: (square, degrees) for c, square, degrees in columns if degrees > 0}
 
 
-def homogeneity(
-    cluster: np.ndarray, before: np.ndarray, after: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Chi-squared of every cluster, and its degrees of freedom, for the counts of its cells in two intervals."""
+def homogeneity(cluster: np.ndarray, before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Chi-squared of every cluster and its degrees of freedom, for the counts of its cells in two intervals."""
     n_clusters, total = cluster.max() + 1, before + after
     sums = np.bincount(cluster, total)
     share = np.bincount(cluster, after) / np.maximum(sums, 1)
@@ -108,8 +106,8 @@ def homogeneity(
 
 
 def is_unlikely(square: float, freedom: int, dispersion: int) -> bool:
-    """Whether the chance of such a difference is below one in a million (Wilson and Hilferty), if samples vary
-    as much as before."""
+    """Whether the chance of such a difference is below one in a million (Wilson and Hilferty), if samples
+    vary as much as before."""
     spread = 2 / (9 * freedom)
     highest = freedom * (1 - spread + DEVIATE * math.sqrt(spread)) ** 3
     return square > highest * max(1.0, dispersion / 1000)
