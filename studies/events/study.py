@@ -4,7 +4,8 @@
 
 For each stream: planted changes found, delay in samples (median), false events per 100,000 samples after the
 first 10,000, revisions likewise (events that say that nothing has changed in the data), clusters at the end
-and planted, share of a fixed probe whose labels change per 1,000 samples (mean and worst), and the share of the learning time that the updates of ids take.
+and planted, share of a fixed probe whose labels change per 1,000 samples (mean and worst), and the share of the
+learning time that the updates of ids take.
 """
 
 from __future__ import annotations
@@ -96,14 +97,19 @@ def time_updates(model: Any, first: np.ndarray) -> list[float]:
 
 
 def judge(events: list[Event], changes: list[Change]) -> tuple[list[int], int]:
-    """Delays of the planted changes that were told, and the number of events that tell no planted change."""
-    left, delays = list(events), []
+    """Delays of the planted changes that were told, and the number of events that tell no planted change.
+
+    A split into three tells that two parts are new.
+    """
+    left = [event for event in events for _ in event.after[1:] or [0]]
+    true, delays = [], []
     for change in changes:
         told = [event for event in left if tells(event, change)]
         if told:
             left.remove(told[0])
+            true.append(told[0])
             delays.append(told[0].sample - change.sample)
-    return delays, len(left)
+    return delays, sum(event not in true for event in events)
 
 
 def tells(event: Event, change: Change) -> bool:

@@ -734,6 +734,9 @@ def test_absurd_changes_that_wait(rows, message, sound, tmp_path):
         ("community_shift", [[0, 2, 900]], "value out of range in array 'community_shift'"),
         ("community_shift", [[0, 1, -1]], "value out of range in array 'community_shift'"),
         ("community_shift", [[0, 1]], "wrong shape or dtype of array 'community_shift'"),
+        ("community_divided", [[0, 1]], "wrong shape or dtype of array 'community_divided'"),
+        ("community_divided", [0.0], "wrong shape or dtype of array 'community_divided'"),
+        ("community_divided", [99], r"unknown id in array 'community_divided' \(community_list"),
     ],
 )
 def test_absurd_shifts(name, rows, message, sound, tmp_path):
@@ -744,7 +747,7 @@ def test_absurd_shifts(name, rows, message, sound, tmp_path):
 
 def test_files_without_shifts_are_read(sound, tmp_path):
     header, arrays = take_apart(sound)
-    del arrays["community_past"], arrays["community_shift"]
+    del arrays["community_past"], arrays["community_shift"], arrays["community_divided"]
     (tmp_path / "model").write_bytes(put_together(header, arrays))
     model = load(tmp_path / "model")
     assert model.partial_fit(DIGITS[:300, 20:24]).n_samples_seen_ == 600

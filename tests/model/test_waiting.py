@@ -13,10 +13,10 @@ from everclust.model.waiting import (
     first_wait,
     hurried,
     is_large,
+    look_pause,
     next_look,
     present_changes,
     ripe,
-    short_wait,
 )
 
 
@@ -92,20 +92,20 @@ def test_which_clusters_a_change_is_about():
     assert clusters_of((BORN, 7), Waiting(-1, 0, 0)) == set()
 
 
-def test_where_samples_have_shifted_a_change_waits_for_a_quarter_of_the_time():
-    assert [short_wait(n) for n in (1000, 16_000, 40_000, 10**9)] == [1000, 2000, 5000, 5000]
+def test_where_samples_have_shifted_the_next_look_decides():
+    assert [look_pause(n) for n in (1000, 16_000, 40_000, 10**9)] == [1000, 2000, 5000, 5000]
     waiting = {
         (SPLIT, 1): Waiting(0, 16_000, 8000),
         (MERGED, 2): Waiting(3, 16_800, 8400),
-        (MERGED, 3): Waiting(4, 24_000, 1500),  # hurried before
+        (MERGED, 3): Waiting(4, 24_000, 1400),  # hurried before
         (SPLIT, 5): Waiting(6, 16_000, 8000),
         (BORN, 7): Waiting(-1, 16_000, 8000),
     }
     found = hurried(waiting, {0, 3, 7})
     assert found == {
-        (SPLIT, 1): Waiting(0, 16_000, 2000),
-        (MERGED, 2): Waiting(3, 16_800, 2100),
-        (MERGED, 3): Waiting(4, 24_000, 1500),
+        (SPLIT, 1): Waiting(0, 16_000, 1000),
+        (MERGED, 2): Waiting(3, 16_800, 1050),
+        (MERGED, 3): Waiting(4, 24_000, 1400),
     }
-    assert next_look(found) == 18_000
+    assert next_look(found) == 17_000
     assert next_look({}) is None

@@ -225,6 +225,13 @@ def _check_waiting(next_id: int, n_seen: int, arrays: Arrays) -> None:
 def _check_shifts(arrays: Arrays) -> None:
     _check_table("community_past", len(Past._fields), arrays)
     _check_table("community_shift", 1 + len(Shift._fields), arrays)
+    divided = arrays["community_divided"]
+    if divided.ndim != 1 or divided.dtype.kind != "i":
+        raise ValueError(
+            f"wrong shape or dtype of array 'community_divided': {divided.shape}, {divided.dtype}"
+        )
+    if not np.isin(divided, arrays["community_list"][:, 0]).all():
+        raise ValueError("unknown id in array 'community_divided' (community_list)")
     births, earlier, latest = arrays["community_past"].T
     c, has_shifted, dispersion = arrays["community_shift"].T
     if (births < 0).any() or (np.diff(births) <= 0).any():

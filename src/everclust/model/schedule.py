@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from ..core.communities.levels import SHORTEST_PAUSE, last_answer, pause_after
 from ..core.communities.newcomers import CHECK_INTERVAL
-from .waiting import short_wait
+from .waiting import look_pause
 
 FIRST_UPDATE = 8
 MANY_NODES = 500
@@ -36,7 +36,7 @@ def next_update(n_seen: int, look: int | None) -> int:
     Looks cost time. So there are no more of them than one change asks for that was found now, and one shortly
     before a planned update waits for that.
     """
-    planned, pause = planned_update(n_seen), short_wait(n_seen)
+    planned, pause = planned_update(n_seen), look_pause(n_seen)
     if look is None or max(look, n_seen + pause) + pause // 2 > planned:
         return planned
     return max(look, n_seen + pause)

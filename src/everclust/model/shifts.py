@@ -89,7 +89,7 @@ def compare(past: Past, base: Base, told: np.ndarray) -> dict[int, tuple[float, 
 
 
 def homogeneity(cluster: np.ndarray, before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Chi-squared of every cluster and its degrees of freedom, for the counts of its cells in two intervals."""
+    """Chi-squared of every cluster and its degrees of freedom, from counts of cells in two intervals."""
     n_clusters, total = cluster.max() + 1, before + after
     sums = np.bincount(cluster, total)
     share = np.bincount(cluster, after) / np.maximum(sums, 1)

@@ -3,7 +3,7 @@
 Two levels of the read-out may be almost equally good, and then the answer goes to and fro. So a change is
 told when every look has found it for half of the stream, at most 20,000 samples. A cluster asks for
 twice as long after every change that was told or did not last. Where the samples of the cluster have shifted
-(shifts.py), a quarter of that is enough. Newcomers do not wait: their sign is clear.
+(shifts.py), the next look is enough. Newcomers do not wait: their sign is clear.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..core.communities.levels import LONGEST_PAUSE, SHORTEST_PAUSE
 from ..core.communities.matching import Matched
 from ..core.layout import NO_CLUSTER, NONE
 
-LOOKS = 4  # in the time that a change must last: one of them is enough where samples have shifted
+LOOKS = 4  # that the time for which a change must last has room for
 FEWEST_SAMPLES = 16  # of a cluster that is born
 FIRST_TOLD = 64  # samples before the first event
 
@@ -81,8 +81,8 @@ def ripe(waiting: Mapping[Key, Waiting], clear: Collection[int], n_seen: int, is
     return new & over
 
 
-def short_wait(n_seen: int) -> int:
-    """Samples for which a change must last where samples have shifted."""
+def look_pause(n_seen: int) -> int:
+    """Samples from one look at what waits to the next, at least."""
     return max(first_wait(n_seen) // LOOKS, SHORTEST_PAUSE)
 
 
@@ -92,9 +92,10 @@ def clusters_of(key: Key, change: Waiting) -> set[int]:
 
 
 def hurried(waiting: Mapping[Key, Waiting], shifted: Collection[int]) -> dict[Key, Waiting]:
-    """The changes of clusters whose samples have shifted, which need not wait so long."""
+    """The changes of clusters whose samples have shifted: the next look at them decides, even if it comes a
+    little early."""
     return {
-        key: change._replace(wait=min(change.wait, short_wait(change.since)))
+        key: change._replace(wait=min(change.wait, look_pause(change.since) // 2))
         for key, change in waiting.items()
         if not clusters_of(key, change).isdisjoint(shifted)
     }
