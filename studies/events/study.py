@@ -4,8 +4,8 @@
 
 For each stream: planted changes found, delay in samples (median), false events per 100,000 samples after the
 first 10,000, revisions likewise (events that say that nothing has changed in the data), clusters at the end
-and planted, share of a fixed probe whose labels change per 1,000 samples (mean and worst), and the share of the
-learning time that the updates of ids take.
+and planted, share of a fixed probe whose labels change per 1,000 samples (mean and worst), and the share of
+the learning time that the updates of ids take.
 """
 
 from __future__ import annotations

@@ -66,10 +66,10 @@ from .waiting import (
     first_wait,
     hurried,
     is_large,
+    look_pause,
     next_look,
     present_changes,
     ripe,
-    look_pause,
 )
 
 _tell_nodes, _count_arrivals = Direct(tell_nodes), Direct(count_arrivals)
