@@ -3,8 +3,9 @@
     python -m studies.events.study [--half find|confirm] [--seeds N] [--samples N] [--streams a,b] [--list]
 
 For each stream: planted changes found, delay in samples (median), false events per 100,000 samples after the
-first 10,000, clusters at the end and planted, share of a fixed probe whose labels change per 1,000 samples
-(mean and worst), and the share of the learning time that the updates of ids take.
+first 10,000, revisions likewise (events that say that nothing has changed in the data), clusters at the end
+and planted, share of a fixed probe whose labels change per 1,000 samples (mean and worst), and the share of
+the learning time that the updates of ids take.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ class Run(NamedTuple):
     delays: list[int]
     n_planted: int
     n_false: int
+    n_revised: int
     n_judged: int  # samples after BURN_IN
     n_clusters: int
     expected: int | None
@@ -51,12 +53,13 @@ def run(name: str, seed: int, n_samples: int) -> Run:
     model = new_model()
     turnover, update_share = learn(model, drawn)
     events = [event for event in model.events() if event.sample > BURN_IN]
-    delays, n_false = judge(events, drawn.changes)
+    news = [event for event in events if event.kind != "revised"]
+    delays, n_false = judge(news, drawn.changes)
     score = adjusted_rand_score(drawn.classes, model.predict(drawn.probe))
     n_judged = max(n_samples - BURN_IN, 1)
     return Run(
-        delays, len(drawn.changes), n_false, n_judged, model.n_clusters_, drawn.n_clusters, score, turnover,
-        update_share, events,
+        delays, len(drawn.changes), n_false, len(events) - len(news), n_judged, model.n_clusters_,
+        drawn.n_clusters, score, turnover, update_share, events,
     )  # fmt: skip
 
 
@@ -94,14 +97,19 @@ def time_updates(model: Any, first: np.ndarray) -> list[float]:
 
 
 def judge(events: list[Event], changes: list[Change]) -> tuple[list[int], int]:
-    """Delays of the planted changes that were told, and the number of events that tell no planted change."""
-    left, delays = list(events), []
+    """Delays of the planted changes that were told, and the number of events that tell no planted change.
+
+    A split into three tells that two parts are new.
+    """
+    left = [event for event in events for _ in event.after[1:] or [0]]
+    true, delays = [], []
     for change in changes:
         told = [event for event in left if tells(event, change)]
         if told:
             left.remove(told[0])
+            true.append(told[0])
             delays.append(told[0].sample - change.sample)
-    return delays, len(left)
+    return delays, sum(event not in true for event in events)
 
 
 def tells(event: Event, change: Change) -> bool:
@@ -117,13 +125,14 @@ def line(name: str, runs: list[Run]) -> str:
     found = f"{len(delays)}/{planted}" if planted else "–"
     delay = f"{np.median(delays):,.0f}" if delays else "–"
     false = 1e5 * sum(run.n_false for run in runs) / sum(run.n_judged for run in runs)
+    revised = 1e5 * sum(run.n_revised for run in runs) / sum(run.n_judged for run in runs)
     turnover = 100 * np.concatenate([run.turnover for run in runs])
     clusters = f"{np.mean([run.n_clusters for run in runs]):.1f} of {runs[0].expected or '?'}"
     score = np.mean([run.score for run in runs])
     share = 100 * np.median([run.update_share for run in runs])
     return (
-        f"{name:14} {found:>6} {delay:>7} {false:8.1f} {clusters:>14} {score:6.3f} {turnover.mean():6.1f} "
-        f"{turnover.max():6.1f} {share:7.1f}"
+        f"{name:14} {found:>6} {delay:>7} {false:6.1f} {revised:7.1f} {clusters:>14} {score:6.3f} "
+        f"{turnover.mean():6.1f} {turnover.max():6.1f} {share:7.1f}"
     )
 
 
@@ -138,8 +147,8 @@ def main() -> None:
         "--list", action="store_true", help="print every event after the first 10,000 samples"
     )
     options = parser.parse_args()
-    print(f"{'stream':14} {'found':>6} {'delay':>7} {'false':>8} {'clusters':>14} {'ARI':>6} {'turn %':>6} "
-          f"{'worst':>6} {'ids %':>7}")  # fmt: skip
+    print(f"{'stream':14} {'found':>6} {'delay':>7} {'false':>6} {'revised':>7} {'clusters':>14} {'ARI':>6} "
+          f"{'turn %':>6} {'worst':>6} {'ids %':>7}")  # fmt: skip
     for name in options.streams.split(","):
         first = FIRST_SEED[options.half]
         runs = [run(name, first + seed, options.samples) for seed in range(options.seeds)]

@@ -722,6 +722,40 @@ def test_absurd_changes_that_wait(rows, message, sound, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("name", "rows", "message"),
+    [
+        ("community_past", [[1, 2, 3], [1, 2, 3]], "births in array 'community_past' do not rise"),
+        ("community_past", [[-1, 2, 3]], "births in array 'community_past' do not rise"),
+        ("community_past", [[0, -2, 3]], "value out of range in array 'community_past'"),
+        ("community_past", [[0, 4, 3]], "value out of range in array 'community_past'"),
+        ("community_past", [[0, -1, -1]], "value out of range in array 'community_past'"),
+        ("community_past", [[0, 4, 2**60]], "value out of range in array 'community_past'"),
+        ("community_past", [[0, 4]], "wrong shape or dtype of array 'community_past'"),
+        ("community_shift", [[99, 0, 900]], "unknown id in array 'community_shift'"),
+        ("community_shift", [[0, 0, 900], [0, 1, 900]], "unknown id in array 'community_shift'"),
+        ("community_shift", [[0, 2, 900]], "value out of range in array 'community_shift'"),
+        ("community_shift", [[0, 1, -1]], "value out of range in array 'community_shift'"),
+        ("community_shift", [[0, 1]], "wrong shape or dtype of array 'community_shift'"),
+        ("community_divided", [[0, 1]], "wrong shape or dtype of array 'community_divided'"),
+        ("community_divided", [0.0], "wrong shape or dtype of array 'community_divided'"),
+        ("community_divided", [99], r"unknown id in array 'community_divided' \(community_list"),
+    ],
+)
+def test_absurd_shifts(name, rows, message, sound, tmp_path):
+    header, arrays = take_apart(sound)
+    arrays[name] = np.array(rows)
+    refuse(tmp_path / "model", put_together(header, arrays), message)
+
+
+def test_files_without_shifts_are_read(sound, tmp_path):
+    header, arrays = take_apart(sound)
+    del arrays["community_past"], arrays["community_shift"], arrays["community_divided"]
+    (tmp_path / "model").write_bytes(put_together(header, arrays))
+    model = load(tmp_path / "model")
+    assert model.partial_fit(DIGITS[:300, 20:24]).n_samples_seen_ == 600
+
+
+@pytest.mark.parametrize(
     ("change", "message"),
     [
         (put("header", "scalars", "interval", -1), "invalid scalar 'interval'"),
@@ -736,7 +770,7 @@ def test_absurd_changes_that_wait(rows, message, sound, tmp_path):
         ),
         (put("arrays", "community_list", (0, 0), 99), "unknown id in array 'community_list'"),
         (put("arrays", "community_centre", (0, 0), np.nan), "non-finite value in array 'community_centre'"),
-        (put("arrays", "event", (0, 1), 6), "unknown sample, kind, cluster or centre in array 'event'"),
+        (put("arrays", "event", (0, 1), 8), "unknown sample, kind, cluster or centre in array 'event'"),
         (put("arrays", "community_list", (0, -1), 2), "value out of range in array 'community_list'"),
         (put("arrays", "community_list", (slice(None), 0), 0), "an id is twice in array 'community_list'"),
         (put("arrays", "community_member", (0, 0), -1), "births in array 'community_member' do not rise"),

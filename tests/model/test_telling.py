@@ -8,6 +8,7 @@ from everclust.core.communities.matching import NO_MEMBERS, tell_nodes
 from everclust.core.state import NODE
 from everclust.model.clusters import CommunityReadOut, clear_clusters, newcomer_ids
 from everclust.model.matching import Community, match_ids, match_members
+from everclust.model.shifts import JOINED, PARTED
 from everclust.model.telling import (
     Move,
     gone_changes,
@@ -67,7 +68,7 @@ def test_records():
     waiting = {(SPLIT, 10): Waiting(4, 0, 0), (MERGED, 7): Waiting(5, 0, 0), (BORN, 11): Waiting(-1, 0, 0)}
     clusters = {c: Community(100 + c, np.array([float(c)]), 0) for c in (4, 5, 10, 11)}
     records = [
-        (*record, centre.tolist()) for *record, centre in told_changes(waiting, waiting, move, clusters)
+        (*record, centre.tolist()) for *record, centre in told_changes(waiting, [4, 7], move, clusters)
     ]
     assert records == [
         (SPLIT, 4, 4, 9, [4.0]),
@@ -76,6 +77,11 @@ def test_records():
         (MERGED, 5, 7, 3, [5.0]),
         (BORN, 11, 11, 111, [11.0]),
     ]
+    # Without a shift, a split or a merger is no news, but a birth is.
+    kinds = [record[0] for record in told_changes(waiting, [11], move, clusters)]
+    assert kinds == [PARTED, PARTED, JOINED, JOINED, BORN]
+    kinds = [record[0] for record in told_changes(waiting, [5], move, clusters)]
+    assert kinds == [PARTED, PARTED, MERGED, MERGED, BORN]
 
 
 def test_clusters_without_nodes_are_gone():

@@ -9,8 +9,11 @@ from everclust.model.matching import match_ids
 from everclust.model.waiting import (
     FIRST_TOLD,
     Waiting,
+    clusters_of,
     first_wait,
+    hurried,
     is_large,
+    look_pause,
     next_look,
     present_changes,
     ripe,
@@ -83,8 +86,26 @@ def test_in_a_short_stream_only_clear_clusters_are_told_and_the_first_together()
     assert ripe(early, [0], FIRST_TOLD, is_first=True) == {(BORN, 0)}
 
 
-def test_a_change_is_looked_at_four_times():
-    waiting = {(SPLIT, 1): Waiting(0, 3000, 1000), (SPLIT, 2): Waiting(0, 3000, 20_000)}
-    assert [next_look(waiting, n) for n in (3000, 3100, 3250, 3999, 4000)] == [3250, 3250, 3500, 4000, 4250]
-    assert next_look({}, 3000) is None
-    assert next_look({(BORN, 1): Waiting(-1, 8, 2)}, 8) == 9
+def test_which_clusters_a_change_is_about():
+    assert clusters_of((SPLIT, 7), Waiting(4, 0, 0)) == {4, 7}
+    assert clusters_of((MERGED, 7), Waiting(4, 0, 0)) == {4, 7}
+    assert clusters_of((BORN, 7), Waiting(-1, 0, 0)) == set()
+
+
+def test_where_samples_have_shifted_the_next_look_decides():
+    assert [look_pause(n) for n in (1000, 16_000, 40_000, 10**9)] == [1000, 2000, 5000, 5000]
+    waiting = {
+        (SPLIT, 1): Waiting(0, 16_000, 8000),
+        (MERGED, 2): Waiting(3, 16_800, 8400),
+        (MERGED, 3): Waiting(4, 24_000, 1400),  # hurried before
+        (SPLIT, 5): Waiting(6, 16_000, 8000),
+        (BORN, 7): Waiting(-1, 16_000, 8000),
+    }
+    found = hurried(waiting, {0, 3, 7})
+    assert found == {
+        (SPLIT, 1): Waiting(0, 16_000, 1000),
+        (MERGED, 2): Waiting(3, 16_800, 1050),
+        (MERGED, 3): Waiting(4, 24_000, 1400),
+    }
+    assert next_look(found) == 17_000
+    assert next_look({}) is None

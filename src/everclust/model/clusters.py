@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from ..core.layout import NEVER, NO_CLUSTER, NONE
 from ..core.readout import candidates, cluster_ids, components
 from ..core.state import State, scalar, scalars_of
 from ..jit.compile import Direct
+from .divisions import Lately, set_divided_apart
 from .matching import match_members
 
 COMPONENTS, HANDOVER = "components", "handover"  # what a cluster is
@@ -55,6 +57,7 @@ class CommunityReadOut(NamedTuple):
     matching: Matched  # of the groups with the clusters before
     newcomers: np.ndarray | None = None  # group of newcomers that each of these nodes is in, or NONE
     n_set_apart: int = 0  # groups of newcomers that the read-out alone has not found
+    is_divided: np.ndarray | None = None  # of every one of these nodes: whether its group has come apart
 
     @property
     def ids(self) -> np.ndarray:
@@ -63,11 +66,15 @@ class CommunityReadOut(NamedTuple):
 
 
 def read_communities(
-    state: State, members: Members = NO_MEMBERS, first_young: int = NEVER
+    state: State,
+    members: Members = NO_MEMBERS,
+    first_young: int = NEVER,
+    lately: Callable[[Base], Lately] | None = None,
 ) -> CommunityReadOut:
     """Find the hand-over clusters of a state and match them with those of the latest update of ids.
 
-    Newcomers among the nodes from birth `first_young` on are clusters of their own.
+    Newcomers among the nodes from birth `first_young` on are clusters of their own, and so are the parts of
+    clusters that move apart, given what their nodes have won lately.
     """
     base = base_of(state)
     known = share_known(scalar(state, "n_seen"))
@@ -76,9 +83,12 @@ def read_communities(
     if newcomers is not None:
         found, group = group, set_apart(group, base.wins, newcomers)
         n_set_apart = int(group.max() - found.max())
+    is_divided = None
+    if lately is not None:
+        group, is_divided = set_divided_apart(group, base, lately(base))
     next_id = scalar(state, "next_community")
     matching = match_members(members, base.births, base.wins, group, next_id, base.links)
-    return CommunityReadOut(base, group, matching, newcomers, n_set_apart)
+    return CommunityReadOut(base, group, matching, newcomers, n_set_apart, is_divided)
 
 
 def clear_clusters(matching: Matched) -> list[int]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core.cluster_ids import BORN, SPLIT
 from ..core.communities.levels import SHORTEST_PAUSE
-from ..core.communities.linked_nodes import named_by_lowest
+from ..core.communities.linked_nodes import Base, named_by_lowest
 from ..core.communities.matching import (
     NO_MEMBERS,
     Arrivals,
@@ -38,6 +38,7 @@ from .clusters import (
     read_communities,
 )
 from .component_ids import empty_buffer, new_ids, replace_ids
+from .divisions import Lately
 from .event_log import Arrays, EventLog, as_records
 from .events import Event
 from .matching import Change, Community
@@ -49,6 +50,7 @@ from .schedule import (
     next_update,
     planned_update,
 )
+from .shifts import NO_PAST, Past, Shift, compare, looked_at, noted, wins_before
 from .telling import (
     Move,
     gone_changes,
@@ -57,7 +59,18 @@ from .telling import (
     unmerged,
     without_early_mergers,
 )
-from .waiting import Key, Waiting, first_wait, is_large, next_look, present_changes, ripe
+from .waiting import (
+    Key,
+    Waiting,
+    clusters_of,
+    first_wait,
+    hurried,
+    is_large,
+    look_pause,
+    next_look,
+    present_changes,
+    ripe,
+)
 
 _tell_nodes, _count_arrivals = Direct(tell_nodes), Direct(count_arrivals)
 
@@ -74,6 +87,9 @@ class CommunityIds:
         self.communities: dict[int, Community] = {}  # that were told, by id
         self.members = NO_MEMBERS
         self.waiting: dict[Key, Waiting] = {}
+        self.past = NO_PAST
+        self.shifts: dict[int, Shift] = {}  # of told clusters, by id
+        self.divided: list[int] = []  # told clusters that the read-out alone has not found apart
         self.next_update = FIRST_UPDATE
         self.first_young = NEVER  # birth of the first node that may belong to a new cluster
         self.watch = np.array([FIRST_UPDATE, NEVER, 0])
@@ -104,9 +120,12 @@ class CommunityIds:
         groups = np.unique(group[group != NONE]).tolist()
         return any(2 * is_told[group == c].mean() < 1 for c in groups)
 
-    def _plan(self, found: CommunityReadOut, state: State) -> None:
+    def _plan(self, found: CommunityReadOut, state: State, first_look: int | None) -> None:
         n_seen = scalar(state, "n_seen")
-        self.next_update = next_update(n_seen, next_look(self.waiting, n_seen))
+        hurry = hurried(self.waiting, self._shifted())
+        self.waiting |= hurry
+        looks = [look for look in (next_look(hurry), first_look) if look is not None]
+        self.next_update = next_update(n_seen, min(looks, default=None))
         if is_answer(n_seen) and not found.n_set_apart:
             self.first_young = scalar(state, "n_born")
 
@@ -119,7 +138,7 @@ class CommunityIds:
 
     def _update(self, state: State, at_once: bool = False) -> None:  # INOUT state
         n_seen = scalar(state, "n_seen")
-        found = read_communities(state, self.members, self.first_young)
+        found = self._read_out(state)
         self._follow(found.matching, n_seen, at_once)
         keys = set(self.waiting)
         if not at_once:
@@ -131,7 +150,10 @@ class CommunityIds:
             community[:] = NO_CLUSTER
             community[found.base.nodes] = found.ids
         state.scalars["next_community"] = found.matching.next_id
-        self._plan(found, state)
+        before = self._shifted()
+        self._look_for_shifts(found, n_seen)
+        has_more = not self._shifted() <= before
+        self._plan(found, state, n_seen + look_pause(n_seen) if has_more else None)
 
     def _follow(self, matching: Matched, n_seen: int, at_once: bool) -> None:
         """Note which changes wait now. Clusters ask for more patience after those that did not last."""
@@ -168,12 +190,14 @@ class CommunityIds:
         self.communities = self._described(now, scalar(state, "n_seen"))
         if keys:
             move = Move(matching.before[0], now.told, base.wins)
-            changed += told_changes(keys, self.waiting, move, self.communities)
+            told = {key: self.waiting[key] for key in keys}
+            changed += told_changes(told, self._shifted(), move, self.communities)
         self._log(changed, state)
         for key in sorted(keys):
             change = self.waiting.pop(key)
-            if key[0] != BORN:
-                self._ask_for_patience(2 * change.wait, key[1], change.cluster)
+            for c in clusters_of(key, change):
+                self._ask_for_patience(2 * change.wait, c)
+                self._forget_shift(c)
         self.members = Members(base.births, now.told, now.candidate, now.since_look)
 
     def _log(self, changes: list[Change], state: State) -> None:
@@ -194,6 +218,44 @@ class CommunityIds:
             return self.communities[c].since
         waits = [self.waiting[kind, c].since for kind in (BORN, SPLIT) if (kind, c) in self.waiting]
         return min(waits, default=n_seen)
+
+    # ---- Shifts ----
+
+    def _look_for_shifts(self, found: CommunityReadOut, n_seen: int) -> None:
+        """Compare where the samples of told clusters lie with where they lay before."""
+        compared = compare(self.past, found.base, self.members.told)
+        shifts = looked_at(self.shifts, compared, is_answer(n_seen))
+        self.shifts = {c: shift for c, shift in shifts.items() if c in self.communities}
+        told = self.members.told[found.is_divided] if found.is_divided is not None else NO_MEMBERS.told
+        self.divided = np.unique(told[told != NO_CLUSTER]).tolist()
+        if is_answer(n_seen):
+            self.past = noted(self.past, found.base.births, found.base.wins)
+
+    def _read_out(self, state: State) -> CommunityReadOut:
+        """The present clusters."""
+        quiet = {c for c, one in self.communities.items() if one.is_quiet}
+        watched = quiet.union(self._shifted(), self.divided)
+
+        def lately(base: Base) -> Lately:
+            n_seen = scalar(state, "n_seen")
+            told, (_, earlier, _) = self._told(base.births), wins_before(self.past, base.births)
+            is_live = state.node["last_won"][base.nodes] > n_seen - look_pause(n_seen)
+            return Lately(is_live, base.wins - np.maximum(earlier, 0), np.isin(told, list(watched)))
+
+        return read_communities(state, self.members, self.first_young, lately if watched else None)
+
+    def _told(self, births: np.ndarray) -> np.ndarray:
+        """The told cluster of the nodes of these births, or NO_CLUSTER."""
+        place = np.minimum(self.members.births.searchsorted(births), len(self.members.births) - 1)
+        return np.where(self.members.births[place] == births, self.members.told[place], NO_CLUSTER)
+
+    def _shifted(self) -> set[int]:
+        return {c for c, shift in self.shifts.items() if shift.has_shifted}
+
+    def _forget_shift(self, c: int) -> None:
+        """What has shifted was told."""
+        if c in self.shifts and self.shifts[c].has_shifted:
+            del self.shifts[c]
 
     # ---- Absences ----
 
@@ -229,7 +291,7 @@ class CommunityIds:
 
     def clusters(self, state: State) -> Clusters:
         """The present clusters."""
-        found = read_communities(state, self.members, self.first_young)
+        found = self._read_out(state)
         n_nodes, n_seen = scalar(state, "n_nodes"), scalar(state, "n_seen")
         ids, since = np.full(n_nodes, NO_CLUSTER), np.zeros(n_nodes, np.int64)
         nodes = found.base.nodes
@@ -253,7 +315,7 @@ class CommunityIds:
         self.communities = {c: community._replace(seen=n_seen) for c, community in communities.items()}
         wins = state.node["wins"][: len(ids)].copy()
         self.members = Members(births_of(state), ids.copy(), np.full(len(ids), NO_CLUSTER), wins)
-        self.waiting = {}
+        self.waiting, self.past, self.shifts, self.divided = {}, NO_PAST, {}, []
         self.next_update = planned_update(n_seen)
         self.first_young = scalar(state, "n_born")
         self._set_watch(n_seen)
@@ -265,6 +327,8 @@ class CommunityIds:
         """
         new_id = new_ids(order, scalar(state, "next_community"))
         self.communities = {int(new_id[c]): community for c, community in self.communities.items()}
+        self.shifts = {int(new_id[c]): shift for c, shift in self.shifts.items()}
+        self.divided = sorted(int(new_id[c]) for c in self.divided)
         replace_ids(state.node["community"][: scalar(state, "n_nodes")], new_id)
         replace_ids(self.members.told, new_id)
         self.log.rename(new_id)
@@ -281,6 +345,11 @@ class CommunityIds:
             "community_member": np.column_stack(self.members),
             "community_change": np.array(waiting, np.int64).reshape(-1, 2 + len(Waiting._fields)),
             "community_schedule": np.array([self.next_update, self.first_young]),
+            "community_divided": np.array(self.divided, np.int64),
+            "community_past": np.column_stack(self.past),
+            "community_shift": np.array([(c, *shift) for c, shift in self.shifts.items()], np.int64).reshape(
+                -1, 1 + len(Shift._fields)
+            ),
         }
 
     def restore(self, arrays: Arrays) -> None:
@@ -293,4 +362,9 @@ class CommunityIds:
         self.members = Members(*arrays["community_member"].T.copy())
         self.waiting = {(kind, c): Waiting(*rest) for kind, c, *rest in arrays["community_change"].tolist()}
         self.next_update, self.first_young = arrays["community_schedule"].tolist()
+        if "community_past" in arrays:
+            self.past = Past(*arrays["community_past"].T.copy())
+            rows = arrays["community_shift"].tolist()
+            self.divided = arrays["community_divided"].tolist()
+            self.shifts = {c: Shift(bool(has_shifted), dispersion) for c, has_shifted, dispersion in rows}
         self.watch[:2] = 0, self.first_young  # the first step after that sets the rest

@@ -14,11 +14,15 @@ from ..core.state import EVENT
 from .absences import BACK, QUIET
 from .events import Event
 from .matching import Change
+from .shifts import JOINED, PARTED
 
 Arrays = dict[str, np.ndarray]
 Chunk = tuple[np.ndarray, np.ndarray]  # records, and the centres they refer to
 
-KINDS = {GONE: "gone", SPLIT: "split", MERGED: "merged", BORN: "born", QUIET: "quiet", BACK: "back"}
+KINDS = {GONE: "gone", SPLIT: "split", MERGED: "merged", BORN: "born", QUIET: "quiet", BACK: "back"} | {
+    PARTED: "revised",
+    JOINED: "revised",
+}
 N_COLUMNS = len(EVENT.names or ())  # of a record in a file
 MOST_RECORDS = 20_000  # in a log: a birth or an end is one record, a split or a merger at least two
 
@@ -116,7 +120,7 @@ def _event(key: tuple[int, ...], rows: list[Any], centres: np.ndarray) -> Event:
     sample, kind, cluster, _ = key
     rows.sort(key=lambda row: (row[0] != cluster, row[0]))
     parts = tuple(row[0] for row in rows)
-    before = {MERGED: parts, BORN: ()}.get(kind, (cluster,))
-    after = {GONE: (), SPLIT: parts}.get(kind, (cluster,))
+    before = {MERGED: parts, JOINED: parts, BORN: ()}.get(kind, (cluster,))
+    after = {GONE: (), SPLIT: parts, PARTED: parts}.get(kind, (cluster,))
     sizes = tuple(row[1] for row in rows)
     return Event(sample, KINDS[kind], before, after, sizes, tuple(centres[rows[0][2]].tolist()))

@@ -1,4 +1,4 @@
-"""Events: clusters that are born, merge, split, are gone, quiet or back, and the one wording of each."""
+"""Events: clusters that are born, merge, split, are gone, quiet, back or revised, and one wording of each."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ class Event(NamedTuple):
     ----------
     sample : int
         Number of the sample at which it happened, counted from 1.
-    kind : {"gone", "split", "merged", "born", "quiet", "back"}
-        Within one sample, events come in this order.
+    kind : {"gone", "split", "merged", "born", "quiet", "back", "revised"}
+        Within one sample, events come in this order. Clusters are revised when more samples show better how
+        they divide, although these samples lie where those before did.
     before, after : tuple of int
         Ids of the clusters before and after. The one that keeps its id comes first.
     sizes : tuple of int
         Numbers of samples: of the parts of a split, of the clusters before a merger (the one that keeps its
-        id first), or of the cluster that is born, gone, quiet or back.
+        id first), the same of what is revised, or of the cluster that is born, gone, quiet or back.
     centre : tuple of float
         Mean of the samples of the cluster that keeps its id, is born, gone, quiet or back.
 
@@ -55,7 +56,7 @@ class Event(NamedTuple):
         words : list of int or str
         """
         happened: list[int | str]
-        if self.kind not in ("split", "merged"):
+        if self.kind not in ("split", "merged", "revised"):
             happened = [(self.after or self.before)[0], f" is {self.kind}"]
         else:
             happened = [*_listed(self.before), f" {self.kind} into ", *_listed(self.after)]

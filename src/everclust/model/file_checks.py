@@ -13,17 +13,17 @@ import numpy as np
 from ..core.cluster_ids import BORN, MERGED, SPLIT
 from ..core.communities.levels import LONGEST_PAUSE
 from ..core.communities.matching import Members
-from ..core.layout import NEVER, NO_CLUSTER, SEED_NODES
+from ..core.layout import NEVER, NO_CLUSTER, NONE, SEED_NODES
 from ..core.serialise import Arrays, examine
 from ..core.spread import SCALE_FLOOR
 from ..core.state import State
 from ..version import __version__
-from .absences import BACK
 from .clusters import COMPONENTS, HANDOVER
 from .event_log import N_COLUMNS
 from .matching import Community
 from .rows import LARGEST
 from .schedule import FIRST_UPDATE
+from .shifts import JOINED, Past, Shift
 from .waiting import Waiting
 
 FORMAT = 2
@@ -116,12 +116,14 @@ def checked_state(scalars: Mapping[str, Any], arrays: Arrays, clusters: str) -> 
     state = examine(scalars, arrays)
     n_features = arrays["prototype"].shape[1]
     next_id = scalars["next_cluster" if clusters == COMPONENTS else "next_community"]
-    last_kind = BORN if clusters == COMPONENTS else BACK
+    last_kind = BORN if clusters == COMPONENTS else JOINED
     _check_events([scalars["n_seen"], last_kind, next_id - 1, next_id - 1, MOST_SAMPLES], n_features, arrays)
     if clusters == HANDOVER:
         _check_communities(scalars, n_features, arrays)
         _check_members(next_id, arrays)
         _check_waiting(next_id, scalars["n_seen"], arrays)
+        if "community_past" in arrays:  # which the first files of this format do not have
+            _check_shifts(arrays)
     _check_ranges(scalars["n_seen"], arrays)
     return state
 
@@ -218,6 +220,28 @@ def _check_waiting(next_id: int, n_seen: int, arrays: Arrays) -> None:
         )
     if (schedule < 0).any() or (schedule > [max(FIRST_UPDATE, n_seen + LONGEST_PAUSE), NEVER]).any():
         raise ValueError("value out of range in array 'community_schedule'")
+
+
+def _check_shifts(arrays: Arrays) -> None:
+    _check_table("community_past", len(Past._fields), arrays)
+    _check_table("community_shift", 1 + len(Shift._fields), arrays)
+    divided = arrays["community_divided"]
+    if divided.ndim != 1 or divided.dtype.kind != "i":
+        raise ValueError(
+            f"wrong shape or dtype of array 'community_divided': {divided.shape}, {divided.dtype}"
+        )
+    if not np.isin(divided, arrays["community_list"][:, 0]).all():
+        raise ValueError("unknown id in array 'community_divided' (community_list)")
+    births, earlier, latest = arrays["community_past"].T
+    c, has_shifted, dispersion = arrays["community_shift"].T
+    if (births < 0).any() or (np.diff(births) <= 0).any():
+        raise ValueError("births in array 'community_past' do not rise")
+    if (earlier < NONE).any() or (latest < np.maximum(earlier, 0)).any() or (latest > MOST_SAMPLES).any():
+        raise ValueError("value out of range in array 'community_past'")
+    if len(np.unique(c)) < len(c) or not np.isin(c, arrays["community_list"][:, 0]).all():
+        raise ValueError("unknown id in array 'community_shift' (community_list)")
+    if not np.isin(has_shifted, (0, 1)).all() or (dispersion < 0).any() or (dispersion > MOST_SAMPLES).any():
+        raise ValueError("value out of range in array 'community_shift'")
 
 
 def _check_table(name: str, n_columns: int, arrays: Arrays) -> None:

@@ -2,15 +2,15 @@
 
 A read-out takes as long as learning some thousand samples, so there are few of them: at steps of a quarter of
 the stream, up to 20,000 samples. In between, a cheap look at the youngest nodes calls for an update when a
-cluster may be new, another one shows which clusters are quiet, and changes that wait to be told are looked at
-again.
+cluster may be new, another one shows which clusters are quiet, and changes of clusters whose samples have
+shifted are looked at again.
 """
 
 from __future__ import annotations
 
 from ..core.communities.levels import SHORTEST_PAUSE, last_answer, pause_after
 from ..core.communities.newcomers import CHECK_INTERVAL
-from .waiting import LOOKS, first_wait
+from .waiting import look_pause
 
 FIRST_UPDATE = 8
 MANY_NODES = 500
@@ -36,8 +36,7 @@ def next_update(n_seen: int, look: int | None) -> int:
     Looks cost time. So there are no more of them than one change asks for that was found now, and one shortly
     before a planned update waits for that.
     """
-    planned = planned_update(n_seen)
-    pause = max(first_wait(n_seen) // LOOKS, SHORTEST_PAUSE)
+    planned, pause = planned_update(n_seen), look_pause(n_seen)
     if look is None or max(look, n_seen + pause) + pause // 2 > planned:
         return planned
     return max(look, n_seen + pause)

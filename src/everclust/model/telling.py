@@ -11,6 +11,7 @@ from ..core.cluster_ids import BORN, GONE, MERGED, SPLIT
 from ..core.communities.matching import Matched
 from ..core.layout import NO_CLUSTER, NONE
 from .matching import Change, Community
+from .shifts import JOINED, PARTED
 from .waiting import Key, Waiting
 
 Clusters = Mapping[int, Community]
@@ -50,17 +51,18 @@ class Move(NamedTuple):
 
 
 def told_changes(
-    keys: Collection[Key], waiting: Mapping[Key, Waiting], move: Move, after: Clusters
+    changes: Mapping[Key, Waiting], shifted: Collection[int], move: Move, after: Clusters
 ) -> Iterator[Change]:
-    """Records of these changes."""
-    for kind, sizes in ((SPLIT, _split_sizes), (MERGED, _merged_sizes)):
+    """Records of these changes; splits and mergers are news only where samples have shifted."""
+    for kind, revised, sizes in ((SPLIT, PARTED, _split_sizes), (MERGED, JOINED, _merged_sizes)):
         others: dict[int, list[int]] = {}
-        for key in sorted(key for key in keys if key[0] == kind):
-            others.setdefault(waiting[key].cluster, []).append(key[1])
+        for key in sorted(key for key in changes if key[0] == kind):
+            others.setdefault(changes[key].cluster, []).append(key[1])
         for c, parts in sorted(others.items()):
+            told = kind if not set(shifted).isdisjoint([c, *parts]) else revised
             for part, size in zip([c, *parts], sizes(move, c, parts), strict=True):
-                yield kind, c, part, int(size), after[c].centre
-    for kind, c in sorted(keys):
+                yield told, c, part, int(size), after[c].centre
+    for kind, c in sorted(changes):
         if kind == BORN:
             yield BORN, c, c, after[c].size, after[c].centre
 

@@ -2,7 +2,8 @@
 
 Two levels of the read-out may be almost equally good, and then the answer goes to and fro. So a change is
 told when every look has found it for half of the stream, at most 20,000 samples. A cluster asks for
-twice as long after every change that was told or did not last. Newcomers do not wait: their sign is clear.
+twice as long after every change that was told or did not last. Where the samples of the cluster have shifted
+(shifts.py), the next look is enough. Newcomers do not wait: their sign is clear.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from ..core.communities.levels import LONGEST_PAUSE, SHORTEST_PAUSE
 from ..core.communities.matching import Matched
 from ..core.layout import NO_CLUSTER, NONE
 
-LOOKS = 4  # at a change that waits, after the first
+LOOKS = 4  # that the time for which a change must last has room for
 FEWEST_SAMPLES = 16  # of a cluster that is born
 FIRST_TOLD = 64  # samples before the first event
 
@@ -80,11 +81,26 @@ def ripe(waiting: Mapping[Key, Waiting], clear: Collection[int], n_seen: int, is
     return new & over
 
 
-def next_look(waiting: Mapping[Key, Waiting], n_seen: int) -> int | None:
-    """The next sample at which one of these is to be looked at again."""
-    return min((_look(change, n_seen) for change in waiting.values()), default=None)
+def look_pause(n_seen: int) -> int:
+    """Samples from one look at what waits to the next, at least."""
+    return max(first_wait(n_seen) // LOOKS, SHORTEST_PAUSE)
 
 
-def _look(change: Waiting, n_seen: int) -> int:
-    step = max(1, change.wait // LOOKS)
-    return max(change.since + ((n_seen - change.since) // step + 1) * step, n_seen + 1)
+def clusters_of(key: Key, change: Waiting) -> set[int]:
+    """The clusters that a split or a merger is about; none for a birth."""
+    return set() if key[0] == BORN else {key[1], change.cluster}
+
+
+def hurried(waiting: Mapping[Key, Waiting], shifted: Collection[int]) -> dict[Key, Waiting]:
+    """The changes of clusters whose samples have shifted: the next look at them decides, even if it comes a
+    little early."""
+    return {
+        key: change._replace(wait=min(change.wait, look_pause(change.since) // 2))
+        for key, change in waiting.items()
+        if not clusters_of(key, change).isdisjoint(shifted)
+    }
+
+
+def next_look(hurried: Mapping[Key, Waiting]) -> int | None:
+    """The sample at which the first of these has lasted."""
+    return min((change.since + change.wait for change in hurried.values()), default=None)

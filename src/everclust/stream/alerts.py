@@ -20,7 +20,7 @@ from .sinks.json_lines import JsonLinesFile
 from .sinks.queued import QueuedEvents, mark_of
 from .sinks.webhook import Webhook
 
-KINDS = ("born", "gone", "split", "merged", "quiet", "back")
+KINDS = ("born", "gone", "split", "merged", "quiet", "back", "revised")
 SHARES = ("novel", "skipped")
 WINDOW = 1_000  # rows over which a share is measured: one of 5 % is then off by 0.7 % (standard error)
 CLEARED = 0.5  # of a limit, at which an alert may come again: 3.6 standard errors below a limit of 5 %

@@ -23,6 +23,7 @@ KINDS = (
     "born",
     "quiet",
     "back",
+    "revised",
 )  # of events: a series that is 0 is better than none
 
 MAX_REASONS = 50  # labels: a reason names a column, and there may be thousands of columns

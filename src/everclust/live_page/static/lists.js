@@ -102,7 +102,7 @@ export class EventLog {
   }
 
   showCounts(counts) {
-    const kinds = ["born", "merged", "split", "gone", "quiet", "back"].filter((kind) => kind in counts);
+    const kinds = ["born", "merged", "split", "gone", "quiet", "back", "revised"].filter((kind) => kind in counts);
     this.summary.textContent = kinds.map((kind) => `${brief(counts[kind])} ${kind}`).join(" · ");
     this.summary.title = "All events since the page was started. The list shows the most important ones.";
   }
