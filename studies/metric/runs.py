@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score
 
 from everclust import EverClust
 from everclust.core.communities.linked_nodes import base_of
@@ -15,6 +16,8 @@ from studies.beyond.runs import SETTINGS, order_of
 from studies.metric.sets import SETS
 
 FOLDER = Path(os.environ.get("METRIC_CACHE", "/tmp/metric_cache"))
+LOOKS = [250, 500, 1000, 2000, 4000]  # samples
+FACTORS = (1, 2, 4, 8, 16)
 BOTH = ("euclidean", "capped")
 
 
@@ -67,21 +70,62 @@ def run(X, y, setting, seed):
     return found
 
 
-def path_of(name, setting, seed):
+def extra(X, y, setting, seed):
+    """The cap from all rows instead of those so far, milder caps, and what is seen on the way."""
+    rows = np.ascontiguousarray(X[order_of(X, y, setting, seed)])
+    variance = X.var(axis=0)
+    median = np.median(variance[variance > 0])
+    found = {}
+    for factor in (1, 2, 4):
+        root = np.sqrt(capped_at(variance, factor * median))
+        label = EverClust(metric="euclidean").partial_fit(rows * root).predict(X * root)
+        found[f"final{factor}_label"] = label
+    for metric in BOTH:
+        model, done = EverClust(metric=metric), 0
+        for stop in [*LOOKS[: np.searchsorted(LOOKS, len(rows))], len(rows)]:
+            model.partial_fit(rows[done:stop])
+            base, done = base_of(model._learner.state), stop
+            found[f"{metric}_links_{stop}"] = base.links
+            found[f"{metric}_group_{stop}"] = np.unique(model.node_labels_[base.nodes], return_inverse=True)[1]
+    return found
+
+
+def caps(X, y, setting, seed):
+    """The cap, from all rows, at multiples of the median."""
+    rows = np.ascontiguousarray(X[order_of(X, y, setting, seed)])
+    variance = X.var(axis=0)
+    found = {}
+    for factor in FACTORS:
+        root = np.sqrt(capped_at(variance, factor * np.median(variance[variance > 0])))
+        label = EverClust(metric="euclidean").partial_fit(rows * root).predict(X * root)
+        found[f"cap{factor}_score"] = np.array(scored(y, label))
+    for metric in BOTH:
+        label = EverClust(metric=metric).partial_fit(rows).predict(X)
+        found[f"{metric}_score"] = np.array(scored(y, label))
+    return found
+
+
+def scored(y, label):
+    """(ARI, AMI)."""
+    return adjusted_rand_score(y, label), adjusted_mutual_info_score(y, label)
+
+
+def path_of(name, setting, seed, what="run"):
     """Where a run is stored."""
-    return FOLDER / f"{name}__{setting}__{seed}.npz"
+    return FOLDER / f"{name}__{setting}__{seed}{'' if what == 'run' else '__' + what}.npz"
 
 
-def make(seed, part):
-    """Learn and store the runs of one seed that are not there; part 0 or 1 of the sets."""
+def make(seed, what, half):
+    """Learn and store the runs of one seed and half that are not there."""
     FOLDER.mkdir(exist_ok=True)
-    for one in SETS[part::2]:
-        if all(path_of(one.name, setting, seed).exists() for setting in SETTINGS):
+    of = {"run": run, "extra": extra, "caps": caps}[what]
+    for one in SETS:
+        if one.half != half or all(path_of(one.name, s, seed, what).exists() for s in SETTINGS):
             continue
         X, y = data(one)
         for setting in SETTINGS:
             start = time.process_time()
-            np.savez(path_of(one.name, setting, seed), **run(X, y, setting, seed))
+            np.savez(path_of(one.name, setting, seed, what), **of(X, y, setting, seed))
             print(one.half, one.name, X.shape, setting, seed, f"{time.process_time() - start:.1f} s", flush=True)
 
 
@@ -96,4 +140,4 @@ def data(one):
 
 
 if __name__ == "__main__":
-    make(int(sys.argv[1]), int(sys.argv[2]))
+    make(int(sys.argv[1]), *sys.argv[2:])
