@@ -54,7 +54,9 @@ def silhouette(X, label, weight):
 
 def criteria(run, X):
     """{criterion: (of the Euclidean clusters, of the capped ones)}."""
-    e, c = (({key: run[f"{m}_{key}"] for key in ("label", "position", "links", "group", "weight")}) for m in BOTH)
+    e, c = (
+        ({key: run[f"{m}_{key}"] for key in ("label", "position", "links", "group", "weight")}) for m in BOTH
+    )
     winner = [nearest(X, one["position"], one["weight"]) for one in (e, c)]
     variance = run["variance"]
     standard = np.divide(1.0, variance, out=np.zeros_like(variance), where=variance > 0)
@@ -83,8 +85,7 @@ def criteria(run, X):
     own = [silhouette(X, one["label"], one["weight"]) for one in (e, c)]
     found["silhouette, own"] = own
     found["silhouette, both"] = [
-        (a + b) / 2
-        for a, b in zip(found["silhouette, Euclidean"], found["silhouette, capped"], strict=True)
+        (a + b) / 2 for a, b in zip(found["silhouette, Euclidean"], found["silhouette, capped"], strict=True)
     ]
     found["fewer clusters"] = [-len(np.unique(one["label"])) for one in (e, c)]
     found["fewer nodes"] = [-len(one["group"]) for one in (e, c)]
@@ -127,7 +128,7 @@ def traits(run, X):
 def joint_labels(run, X, crossed=True):
     """Clusters of both learners' nodes together, by the package's read-out in the mean of both metrics.
 
-    Nodes of both; links are hand-overs of each, and a link across for every sample, between its nearest nodes.
+    Links are the hand-overs of each, and one across for every sample, between its two nearest nodes.
     """
     weight = other_weights(run["variance"])["mean"]
     position = [run[f"{m}_position"] for m in BOTH]

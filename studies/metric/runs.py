@@ -86,7 +86,9 @@ def extra(X, y, setting, seed):
             model.partial_fit(rows[done:stop])
             base, done = base_of(model._learner.state), stop
             found[f"{metric}_links_{stop}"] = base.links
-            found[f"{metric}_group_{stop}"] = np.unique(model.node_labels_[base.nodes], return_inverse=True)[1]
+            found[f"{metric}_group_{stop}"] = np.unique(model.node_labels_[base.nodes], return_inverse=True)[
+                1
+            ]
     return found
 
 
@@ -126,7 +128,9 @@ def make(seed, what, half):
         for setting in SETTINGS:
             start = time.process_time()
             np.savez(path_of(one.name, setting, seed, what), **of(X, y, setting, seed))
-            print(one.half, one.name, X.shape, setting, seed, f"{time.process_time() - start:.1f} s", flush=True)
+            print(
+                one.half, one.name, X.shape, setting, seed, f"{time.process_time() - start:.1f} s", flush=True
+            )
 
 
 def data(one):

@@ -1,7 +1,6 @@
 """The data sets of the study: raw tables, and embeddings or scaled features that can be made offline.
 
-Each set has a name, a kind ("raw" or "scaled") and a half ("find" or "confirm"). No set that a scaled one was made
-from matters for the half: two sets of one origin are of one half, as far as there are enough.
+Each set has a kind ("raw" or "scaled") and a half ("find" or "confirm"); sets of one origin are in one half.
 """
 
 from __future__ import annotations
@@ -84,7 +83,7 @@ def hidden_layer(name, width):
 
 
 def cells(n_types, n_genes, seed, n=3000, n_parts=30):
-    """Principal components of simulated counts: log-normal profiles, few genes tell types apart, depths vary."""
+    """Principal components of simulated counts: few genes tell types apart, depths vary."""
     rng = np.random.default_rng(seed)
     profile = rng.gamma(0.3, 1.0, n_genes) * np.exp(
         rng.normal(size=(n_types, n_genes)) * 2 * (rng.random((n_types, n_genes)) < 0.05)
@@ -99,7 +98,9 @@ def cells(n_types, n_genes, seed, n=3000, n_parts=30):
 def docstrings(path):
     """Of the functions and classes of a file."""
     nodes = ast.walk(ast.parse(path.read_text()))
-    found = [ast.get_docstring(node) or "" for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    found = [
+        ast.get_docstring(node) or "" for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)
+    ]
     return [text for text in found if len(text) > 200]
 
 
