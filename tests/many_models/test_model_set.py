@@ -103,9 +103,9 @@ def test_memory_is_bounded(tmp_path, opened):
     models = opened(in_memory=2)
     for start in range(0, len(X), 50):
         models.partial_fit(keys[start : start + 50], X[start : start + 50])
-        assert len(models._models) <= 2
+        assert len(models._models.loaded) <= 2
         models.predict(keys[:start], X[:start])
-        assert len(models._models) <= 2
+        assert len(models._models.loaded) <= 2
     assert len(list((tmp_path / "set").glob("*.everclust"))) <= N_KEYS  # superseded files do not pile up
 
 

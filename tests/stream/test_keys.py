@@ -139,7 +139,7 @@ def test_times_of_keys(folder, call):
     with ModelSet("set") as models:
         assert "born_at" in models["p"].cluster_report()
         models._learn_rows(["p"] * 9, np.ones((9, 2)), np.full(9, 1_790_001_000.0), wants_events=False)
-        times = models._models["p"]._times
+        times = models._models.loaded["p"]._times
         assert times.of(309) == 1_790_001_000.0
         assert not times._recent, "thousands of models keep marks only"
 

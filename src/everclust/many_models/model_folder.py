@@ -14,10 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import numpy as np
-
 from ..atomic import sync_folder, write_atomically
-from ..estimators.algorithms import ALGORITHMS, load
+from ..estimators.algorithms import load
 from ..estimators.incremental import IncrementalClusterer
 
 Key: TypeAlias = str | int
@@ -143,28 +141,6 @@ def read_index(folder: Path) -> tuple[dict[str, Any] | None, dict[Key, int]]:
         return header, {key: number for key, number in header.pop("files")}  # noqa: C416
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"{path} cannot be read as the index of a model set: {error}.") from None
-
-
-def header_of(template: IncrementalClusterer, position: Any) -> dict[str, Any]:
-    """What is saved beside the models: their parameters and features, and the position."""
-    names = getattr(template, "feature_names_in_", None)
-    return {
-        "algorithm": template._algorithm,
-        "params": template._saved_params(),
-        "n_features": getattr(template, "n_features_in_", None),
-        "names": None if names is None else [str(name) for name in names],
-        "position": position,
-    }
-
-
-def template_of(header: dict[str, Any]) -> IncrementalClusterer:
-    """A model that has learnt nothing, with the parameters and the features of all models."""
-    template = ALGORITHMS[header["algorithm"]](**header["params"])
-    if header["n_features"] is not None:
-        template.n_features_in_ = header["n_features"]
-    if header["names"] is not None:
-        template.feature_names_in_ = np.array(header["names"], dtype=object)
-    return template
 
 
 def _refuse_foreign(folder: Path) -> None:

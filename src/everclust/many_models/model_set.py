@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -12,13 +11,14 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from sklearn.base import clone
 
-from ..estimators.everclust import EverClust
 from ..estimators.incremental import IncrementalClusterer
 from ..model.events import Event
 from ..model.times import SampleTimes
 from ..validation import validated_rows
 from .keyed_rows import ask_models, checked_key, listed_keys, name_the_bad_row, rows_by_key
-from .model_folder import Key, ModelFolder, header_of, template_of
+from .loaded_models import LoadedModels
+from .model_folder import Key, ModelFolder
+from .template import check_template, header_of, restored_template
 
 IN_MEMORY = 1_000  # models of 120 nodes in 8 features take 160 MB
 
@@ -72,16 +72,15 @@ class ModelSet:
         if in_memory != int(in_memory) or in_memory < 1:
             raise ValueError(f"in_memory is {in_memory!r}, but it must be an integer of 1 or more.")
         if model is not None:
-            _check_template(model)
+            check_template(model)
         self.in_memory = int(in_memory)
         self._files = ModelFolder(Path(folder))
         try:
-            self._template, self._position = _restored(self._files, model)
+            self._template, self._position = restored_template(self._files, model)
         except BaseException:
             self._files.close()
             raise
-        self._models: OrderedDict[Key, IncrementalClusterer] = OrderedDict()  # the latest used last
-        self._unwritten: set[Key] = set()  # of them, those that have learnt since they were written
+        self._models = LoadedModels(self._files, self.in_memory)
         self._listeners: list[Callable[[Key, Event], object]] = []
         self._lock = threading.RLock()
 
@@ -186,15 +185,13 @@ class ModelSet:
             self._files.check_open()
             if position is not None:
                 self._position = json.loads(json.dumps(position))
-            for key in [key for key in self._models if key in self._unwritten]:
-                self._write(key)
+            self._models.write()
             self._files.save(header_of(self._template, self._position))
 
     def close(self) -> None:
         """Let other processes use the folder. What was learnt after the last `save` is lost."""
         self._files.close()
         self._models.clear()
-        self._unwritten.clear()
 
     def __enter__(self) -> Self:
         return self
@@ -210,19 +207,17 @@ class ModelSet:
         """A copy of a model; what the copy learns does not become part of the set."""
         with self._lock:
             self._files.check_open()
-            return self._model(checked_key(key)).copy()
+            return self._models.read(checked_key(key)).copy()
 
     def __delitem__(self, key: Key) -> None:
         """Forget a model; its file goes with the next `save`."""
         with self._lock:
             if key not in self:
                 raise KeyError(key)
-            self._models.pop(key, None)
-            self._unwritten.discard(key)
-            self._files.drop(key)
+            self._models.drop(key)
 
     def __contains__(self, key: object) -> bool:
-        return key in self._models or key in self._files.files
+        return key in self._models
 
     def __iter__(self) -> Iterator[Key]:
         return iter(sorted(self._keys(), key=lambda key: (isinstance(key, str), key)))
@@ -232,7 +227,7 @@ class ModelSet:
 
     def _keys(self) -> set[Key]:
         with self._lock:
-            return {*self._files.files, *self._models}
+            return self._models.keys()
 
     def __repr__(self) -> str:
         return f"ModelSet({str(self._files.path)!r}, {self._template!r}): {len(self):,} models"
@@ -242,20 +237,20 @@ class ModelSet:
     def _learn(
         self, key: Key, rows: np.ndarray, times: np.ndarray | None = None, *, wants_events: bool = False
     ) -> Learnt:
-        model = self._model(key) if key in self else self._new_model()
+        model = self._models.read(key) if key in self else self._new_model()
         n_seen = getattr(model, "n_samples_seen_", 0)
         n_born = model._scalar("n_born") if n_seen else 0
-        self._unwritten.add(key)
+        self._models.unwritten.add(key)
         if times is not None:
             model._times = SampleTimes() if model._times is None else model._times
             model._times.add(n_seen, times, is_recent=False)
         model._learn_rows(rows)
-        self._models[key] = model  # not earlier: after Ctrl-C, a new one may have learnt nothing
+        self._models.loaded[key] = model  # not earlier: after Ctrl-C, a new one may have learnt nothing
         events = model.events(n_seen) if wants_events or self._listeners else []
         for event in events:
             for listener in self._listeners:
                 listener(key, event)
-        self._make_room()
+        self._models.make_room()
         return Learnt(n_seen, events, model._scalar("n_born") - n_born)
 
     def _new_model(self) -> IncrementalClusterer:
@@ -263,25 +258,6 @@ class ModelSet:
         if hasattr(self._template, "feature_names_in_"):
             model.feature_names_in_ = self._template.feature_names_in_
         return model
-
-    def _model(self, key: Key) -> IncrementalClusterer:
-        """The model of a key, which is the latest used one from now on."""
-        if key not in self._models:
-            self._models[key] = self._files.read(key)
-            self._make_room()
-        self._models.move_to_end(key)
-        return self._models[key]
-
-    def _make_room(self) -> None:
-        while len(self._models) > self.in_memory:
-            oldest = next(iter(self._models))
-            if oldest in self._unwritten:
-                self._write(oldest)
-            del self._models[oldest]
-
-    def _write(self, key: Key) -> None:
-        self._files.write(key, self._models[key])
-        self._unwritten.discard(key)
 
     # Rows of many keys
 
@@ -309,7 +285,9 @@ class ModelSet:
     ) -> list[Any]:
         """What the models say of valid rows, and `unknown` for rows of keys that have no model."""
         with self._lock:
-            return ask_models(lambda key: self._model(key) if key in self else None, keys, X, ask, unknown)
+            return ask_models(
+                lambda key: self._models.read(key) if key in self else None, keys, X, ask, unknown
+            )
 
     def _grouped(self, keys: Any, X: Any, *, learns: bool) -> tuple[np.ndarray, dict[Key, list[int]]]:
         """Valid rows, and for each key the places of its rows, in the order of the first ones."""
@@ -338,27 +316,5 @@ class ModelSet:
             rows, groups = self._grouped(keys, X, learns=False)
             answers = np.empty(len(rows), dtype)
             for key, places in groups.items():
-                answers[places] = ask(self._model(key), np.ascontiguousarray(rows[places]))
+                answers[places] = ask(self._models.read(key), np.ascontiguousarray(rows[places]))
             return answers
-
-
-def _check_template(model: IncrementalClusterer) -> None:
-    if not isinstance(model, IncrementalClusterer) or model.__sklearn_is_fitted__():
-        raise ValueError(f"model is {model!r}, but it must be an EverClust or IDAT that has learnt nothing.")
-    if model._n_jobs not in (None, 1):
-        raise ValueError(f"n_jobs is {model._n_jobs}, but models of a set learn in order; leave it out.")
-    model._chosen_variant()
-
-
-def _restored(files: ModelFolder, model: IncrementalClusterer | None) -> tuple[IncrementalClusterer, Any]:
-    """The template of a set, with the features that its models have learnt, and the position."""
-    if files.header is None:
-        return EverClust() if model is None else clone(model), None
-    template = template_of(files.header)
-    given = None if model is None else (type(model), model._saved_params())
-    if given not in (None, (type(template), template._saved_params())):
-        raise ValueError(
-            f"The models in {files.path} are {template!r}, but {model!r} was asked for; "
-            "choose another folder."
-        )
-    return template, files.header["position"]

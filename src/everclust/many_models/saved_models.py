@@ -13,7 +13,8 @@ import numpy as np
 from ..estimators.algorithms import load
 from ..estimators.incremental import IncrementalClusterer
 from .keyed_rows import ask_models
-from .model_folder import Key, model_file, read_index, template_of
+from .model_folder import Key, model_file, read_index
+from .template import template_of
 
 ATTEMPTS = 100  # to read a file that was replaced: each needs a save in between, of milliseconds at least
 
