@@ -3,9 +3,8 @@
     PYTHONPATH=tests python tools/record_handover_traces.py
 
 Reads the data sets from EVERCLUST_DATA. In every file tests/data/golden/*_handover*.npz it keeps the order of
-the rows, and writes `base_labels`, the clusters of the candidates, and `labels`, the clusters of all rows, as
-the slow twin finds them given its previous answer, of every 1,000 samples. Nodes learnt in the Euclidean
-metric are IDAT's and stay as they are; in the capped metric, which may change, they are written too.
+the rows and the learnt nodes, and writes `base_labels`, the clusters of the candidates, and `labels`, the
+clusters of all rows, as the slow twin finds them given its previous answer, of every 1,000 samples.
 """
 
 import re
@@ -31,8 +30,6 @@ def record(path: Path) -> None:
     twin = Remembering(capped=path.stem.endswith("_capped"))
     for x in X[golden["order"]]:
         twin.learn(x)
-    if twin.is_capped:
-        golden |= learnt(twin)
     np.testing.assert_array_equal(twin.usage, golden["usage"])
     np.testing.assert_allclose(twin.prototype, golden["prototype"], rtol=0, atol=1e-9)
     labels = twin.answer()
@@ -41,13 +38,6 @@ def record(path: Path) -> None:
     golden["base_labels"] = np.array([labels[k] for k in base])
     golden["labels"] = np.array(twin.labels_of(X, labels))
     np.savez_compressed(path, **golden)
-
-
-def learnt(twin: slow.HandoverOracle) -> dict[str, np.ndarray]:
-    """All that a trace holds of learning."""
-    names = ("interval", "vigilance", "prototype", "usage", "scale", "active", "feature_weight")
-    handover = [(i, j, count) for (i, j), count in sorted(twin.handover.items())]
-    return {name: np.array(getattr(twin, name)) for name in names} | {"handover": np.array(handover)}
 
 
 class Remembering(slow.HandoverOracle):

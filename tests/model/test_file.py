@@ -368,7 +368,7 @@ def put_together(header, arrays):
 def sound(tmp_path_factory):
     """The bytes of a small model with edges, evidence, idle nodes, weights, ids and two kinds of events."""
     path = tmp_path_factory.mktemp("sound") / "model"
-    model = EverClust().fit(DIGITS[:300, 20:24] * [1, 1, 8, 1])  # the third is capped
+    model = EverClust().fit(DIGITS[:300, 20:24])
     assert len(model.edges_) > 1
     model.save(path)
     return path.read_bytes()

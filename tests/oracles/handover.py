@@ -99,11 +99,11 @@ def variances(m2: Sequence[float], n: int) -> list[float]:
 
 
 def capped_weights(weights: Sequence[float], m2: Sequence[float], n: int) -> list[float]:
-    """No variance may be more than four times the median of those above 0; without any, nothing changes."""
+    """No feature may weigh more than the median of those that vary; without any, nothing changes."""
     if n < 2 or not any(v > 0 for v in variances(m2, n)):
         return list(weights)
     variance = variances(m2, n)
-    cap = 4 * median([v for v in variance if v > 0])
+    cap = median([v for v in variance if v > 0])
     return [min(1.0, cap / v) if v > 0 else 1.0 for v in variance]
 
 

@@ -149,12 +149,12 @@ def stream(a: Model, b: Model, base: Model) -> tuple[int, Row, Row]:
 
 
 def weights(square_sum: Row) -> Row:
-    """No variance may be more than four times the median."""
+    """No feature weighs more than the median one."""
     positive = [s for s in square_sum if s > 0]
     if not positive:
         return [1.0] * len(square_sum)
-    most = 4 * hazen_quantile(positive, 0.5)
-    return [min(1.0, most / s) if s > 0 else 1.0 for s in square_sum]
+    median = hazen_quantile(positive, 0.5)
+    return [min(1.0, median / s) if s > 0 else 1.0 for s in square_sum]
 
 
 def scale(n: int, square_sum: Row, weight: Row) -> float:

@@ -155,12 +155,12 @@ def test_learning_is_that_of_idat(X, capped):
     ("m2", "weights"),
     [
         # n = 3, so v = m2 / 2.
-        ([32, 2, 0, 4], [0.5, 1, 1, 1]),  # v = 16 1 0 2: of 1 2 16 the median is 2, four times that 8
-        ([8, 2, 0, 4, 64], [1, 1, 1, 1, 0.375]),  # v = 4 1 0 2 32: of 1 2 4 32 it is (2 + 4) / 2
+        ([8, 2, 0, 4], [0.5, 1, 1, 1]),  # v = 4 1 0 2: of 1 2 4 the median is 2
+        ([8, 2, 0, 4, 16], [0.75, 1, 1, 1, 0.375]),  # v = 4 1 0 2 8: of 1 2 4 8 it is (2 + 4) / 2
         ([0, 6], [1, 1]),  # a constant feature does not count
     ],
 )
-def test_no_variance_is_more_than_four_times_the_median(m2, weights):
+def test_no_feature_weighs_more_than_the_median(m2, weights):
     before = [0.25] * len(m2)
     assert slow.capped_weights(before, m2, 3) == weights
 
@@ -173,7 +173,7 @@ def test_weights_stay_while_nothing_varies():
 def two_coincide():
     """The first recalibration comes with the third sample; the newest two coincide, so it keeps all."""
     model = slow.HandoverOracle(capped=True)
-    for x in [[0.0, 0.0, 0.0, 7.0], [8.0, 1.0, 1.0, 7.0], [8.0, 1.0, 1.0, 7.0]]:
+    for x in [[0.0, 0.0, 7.0], [4.0, 1.0, 7.0], [4.0, 1.0, 7.0]]:
         model.learn(x)
     return model
 
@@ -181,24 +181,24 @@ def two_coincide():
 def test_weights_are_refreshed_also_when_interval_and_vigilance_are_kept():
     model = two_coincide()
     assert (model.interval, model.vigilance, model.since_recalibration) == (2, 0.0, 0)
-    # 0 1 1: mean 2/3, m2 = (4 + 1 + 1) / 9 = 2/3, v = 1/3. 0 8 8: 64 times that.
-    # The last does not vary. The median is 1/3; 4 · 1/3 / (64/3) = 1/16.
-    assert model.feature_weight == pytest.approx([1 / 16, 1, 1, 1], rel=1e-15)
+    # 0 4 4: mean 8/3, m2 = (64 + 16 + 16) / 9 = 32/3, v = 16/3. 0 1 1: a sixteenth, v = 1/3.
+    # The third does not vary. The median is the mean of 16/3 and 1/3, 17/6; 17/6 / (16/3) = 17/32.
+    assert model.feature_weight == pytest.approx([17 / 32, 1, 1], rel=1e-15)
 
 
 def test_new_weights_count_from_the_next_sample():
     model = two_coincide()
-    # The third node was made before the weights: max(v) = 64/3, unweighted.
-    assert model.scale[2] == pytest.approx((64 / 3) ** 0.5, rel=1e-15)
-    # 4.4 0 0 is nearer to the others by raw distance, 12.96 + 2 < 19.36, but not in the new metric:
-    # 12.96/16 + 2 = 2.81 and 19.36/16 = 1.21.
-    model.learn([4.4, 0.0, 0.0, 7.0])
+    # The third node was made before the weights: max(v) = 16/3, unweighted.
+    assert model.scale[2] == pytest.approx((16 / 3) ** 0.5, rel=1e-15)
+    # 2.2 0 is nearer to the others by raw distance, 3.24 + 1 < 4.84, but not in the new metric:
+    # 17/32 * 3.24 + 1 = 2.72 and 17/32 * 4.84 = 2.57.
+    model.learn([2.2, 0.0, 7.0])
     assert model.nearest == (0, 1)
     assert model.handover == {(0, 1): 1}
     assert model.usage[0] == 2
     # Node 0 has its scale from the weights of before this sample:
-    # 0 8 8 4.4: mean 5.1, m2 = 26.01 + 2 * 8.41 + 0.49 = 43.32, v = 14.44; v of 0 1 1 0 is 1/3.
-    assert model.scale[0] == pytest.approx((14.44 / 16) ** 0.5, rel=1e-14)
+    # 0 4 4 2.2: mean 2.55, m2 = 6.5025 + 2 * 2.1025 + 0.1225 = 10.83, v = 3.61; v of 0 1 1 0 is 1/3.
+    assert model.scale[0] == pytest.approx((17 / 32 * 3.61) ** 0.5, rel=1e-14)
 
 
 def test_lengths_and_similarities_use_the_weights():

@@ -14,7 +14,6 @@ from .correspondence import Sources, find_sources, index_by_birth, select
 from .handovers import births_of
 from .layout import NONE
 from .merged_nodes import Pieces, merge_nodes, merge_pairs, places_of, without_surplus
-from .metric import CAP
 from .serialise import PROBE_ARRAYS, Arrays, export, restore
 from .spread import SCALE_FLOOR
 from .state import State, copy, new_state, scalar
@@ -194,13 +193,13 @@ def _since(whole: Stream, before: Stream) -> Stream:
 
 
 def capped_weights(square_sum: np.ndarray) -> np.ndarray:
-    """`metric.cap`: no feature spreads more than twice as far as the median one."""
+    """`metric.cap`: no feature weighs more than the median one."""
     positive = np.sort(square_sum[square_sum > 0])
     if not len(positive):
         return np.ones(len(square_sum))
     low, high = positive[(len(positive) - 1) // 2], positive[len(positive) // 2]
-    most = CAP * (low + 0.5 * (high - low))
-    return most / np.maximum(square_sum, most)
+    median = low + 0.5 * (high - low)
+    return median / np.maximum(square_sum, median)
 
 
 def scale_of(stream: Stream, weight: np.ndarray) -> float:

@@ -12,8 +12,6 @@ from ..jit.compile import FUSED, jit, jit_allocating
 from ..jit.quantiles import hazen
 from ..jit.simd import WIDTH, load, splat, store
 
-CAP = 4.0  # times the median variance: docs/handover.md, The cap
-
 
 @jit
 def distance(a, b, weight):
@@ -72,13 +70,13 @@ vector_of_weighted_squared_distances = jit(plain_vector_of_weighted_squared_dist
 
 @jit_allocating
 def cap(state):  # INOUT weight, scalars.coarse_stretch
-    """Update the weights so that no feature spreads more than twice as far as the median one."""
+    """Update the weights so that no feature weighs more than the median one."""
     _cap(state, np.empty(state.weight.shape[0]))
 
 
 @jit
 def _cap(state, positive):  # INOUT weight, scalars.coarse_stretch, positive
-    """ω_j = min(1, 4·median of the positive v / v_j)."""
+    """ω_j = min(1, median of the positive v / v_j)."""
     variance = state.square_sum  # n − 1 times it: the factor cancels out
     n = 0
     for j in range(variance.shape[0]):
@@ -87,10 +85,10 @@ def _cap(state, positive):  # INOUT weight, scalars.coarse_stretch, positive
             n += 1
     if n == 0:
         return
-    most = CAP * hazen(positive[:n], 0.5)
+    median = hazen(positive[:n], 0.5)
     weight = state.weight
     for j in range(variance.shape[0]):
-        weight[j] = most / variance[j] if variance[j] > most else 1.0
+        weight[j] = median / variance[j] if variance[j] > median else 1.0
     update_stretch(state)
 
 

@@ -19,9 +19,9 @@ class EverClust(HandoverClusterer, IncrementalClusterer):
     Parameters
     ----------
     metric : {"capped", "euclidean"}, default="capped"
-        How distances are measured: with features of large spread scaled down, so that none spreads more than
-        twice as far as the median feature, which suits raw tables, embeddings and scaled features alike; or
-        with all features as they are.
+        How distances are measured: with features of large spread scaled down, so that none contributes more
+        than the median feature; or with all features as they are, which suits embeddings and features that
+        were scaled before.
     max_nodes : int or None, default=None
         Largest number of nodes. Nodes that won twice are never removed otherwise, so that nodes and costs
         grow without bound when the data keep drifting. With a bound, the nodes that have not won for the
@@ -68,7 +68,7 @@ class EverClust(HandoverClusterer, IncrementalClusterer):
     >>> X = load_iris().data
     >>> model = EverClust().fit(X)
     >>> model.n_clusters_
-    3
+    5
     >>> model.partial_fit(X[:10]).n_samples_seen_
     160
     """
