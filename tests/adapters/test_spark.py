@@ -159,6 +159,25 @@ def test_missing_and_infinite_values_name_their_column(session, value, message):
         es.predict(df, model).collect()
 
 
+@pytest.mark.parametrize("value", [None, np.nan, np.inf, 1e200])
+def test_values_that_cannot_be_learnt_are_refused_before_any_row_is(session, monkeypatch, value):
+    from everclust.adapters.spark import learning
+
+    def never(*_):
+        raise AssertionError("forks have begun to learn")
+
+    monkeypatch.setattr(learning, "learn_forks", never)
+    numbers = session.range(60_000, numPartitions=2).selectExpr("double(id) as a", "double(id % 7) as b")
+    bad = session.createDataFrame([(1.0, value)], "a double, b double")
+    df = numbers.union(bad).coalesce(1)  # the last row, far behind the first ones
+    with pytest.raises(ValueError, match=r"^Column 'b' has"):
+        es.fit(df, ["a", "b"])
+    with pytest.raises(ValueError, match=r"^Column 'v' has"):
+        es.fit(df.selectExpr("array(a, b) as v"), "v")
+    with pytest.raises(AssertionError, match="begun to learn"):
+        es.fit(numbers.coalesce(1), ["a", "b"])
+
+
 def test_arrays_of_different_lengths_name_their_column(session):
     df = session.createDataFrame([([1.0, 2.0],), ([1.0],)], "v array<double>").coalesce(1)
     with pytest.raises(ValueError, match=r"^Column 'v' has arrays of 2 and of 1 numbers"):

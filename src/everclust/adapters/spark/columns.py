@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING
 from pyspark.errors import PythonException, StreamingQueryException
 from pyspark.ml.functions import vector_to_array
 from pyspark.ml.linalg import VectorUDT
-from pyspark.sql.functions import col
-from pyspark.sql.types import ArrayType, DataType, NumericType
+from pyspark.sql.functions import abs as abs_
+from pyspark.sql.functions import coalesce, col, exists, lit
+from pyspark.sql.types import ArrayType, DataType, NumericType, StructField
+
+from ...model.rows import LARGEST
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -48,6 +51,20 @@ def _as_float64(name: str, kind: DataType) -> Column:
         f"Column {name!r} is of type {kind.simpleString()}, but features are numbers, arrays of numbers or "
         "vectors; cast it, encode it (pyspark.ml.feature.OneHotEncoder), or leave it out."
     )
+
+
+def has_bad_value(field: StructField) -> Column:
+    """Whether a row of float64 numbers or arrays of them has a value that cannot be learnt.
+
+    To Spark, NaN is larger than any number.
+    """
+    column = col(f"`{field.name}`")
+    bad = exists(column, _is_bad) if isinstance(field.dataType, ArrayType) else _is_bad(column)
+    return coalesce(bad, lit(True))
+
+
+def _is_bad(number: Column) -> Column:
+    return coalesce(abs_(number) > LARGEST, lit(True))
 
 
 def feature_names(df: DataFrame, columns: str | Sequence[str]) -> list[str] | None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +12,7 @@ import pyarrow as pa
 from pyspark import TaskContext
 from pyspark.sql.functions import monotonically_increasing_id
 
+from .columns import has_bad_value
 from .rows import rows_of_batches
 
 if TYPE_CHECKING:
@@ -25,11 +28,13 @@ _FIELDS = pa.schema([("part", pa.int32()), ("whole", pa.bool_()), ("n", pa.int32
 def read_heads(features: DataFrame, n_rows: int) -> DataFrame:
     """The first rows of each partition as one value, and whether these are all.
 
+    Rows that cannot be learnt come too, wherever they are, so that they are refused before any is learnt.
     The JVM leaves out the rest. A task in Python that left it unread would be the last one of its process,
     and the next would have to import everything anew, which takes longer than to scan half a million rows.
     """
     number = monotonically_increasing_id().bitwiseAND(2**33 - 1)  # of a row in its partition
-    return features.filter(number <= n_rows).mapInArrow(_read_head(n_rows), SCHEMA)
+    bad = reduce(or_, map(has_bad_value, features.schema))
+    return features.filter((number <= n_rows) | bad).mapInArrow(_read_head(n_rows), SCHEMA)
 
 
 def _read_head(n_rows: int) -> Callable[[Batches], Batches]:
