@@ -80,6 +80,7 @@ def test_many_clusters(capped):
     X = centre[rng.integers(36, size=450)] + rng.normal(size=(450, 2)) * [1.0, 1.5]
     slow = lockstep(X, variants.REFINED._replace(capped=capped), discard_close_calls=False)
     assert slow.radius_factor < 0.5
+    assert sum(slow.handover.values()) < len(X) / 2  # finer nodes outdate what coarse ones handed over
 
 
 @READINGS

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import NamedTuple
 
+import numpy as np
+
 from oracles import handover as slow
 from oracles import idat as oracle
 from oracles.handover import Pairs, Points
@@ -263,22 +265,43 @@ def unite_open(y: Points, w: Pairs, level: Sequence[int]) -> list[int]:
     excess = open_boundaries(y, w, level, few)
     least = (1 + ROUNDING) * (NORMAL if few else 1)
     valley = ridge = squares = 0.0
-    for ends in partners(excess, mass, few):
-        if excess.get(ends, 0.0) <= least:
-            return list(level)
+    pairs = partners(excess, mass, few)
+    doubtful = [ends for ends in pairs if excess.get(ends, 0.0) <= least]
+    if any(few or not is_nearly_open(y, w, level, *ends) for ends in doubtful):
+        return list(level)
+    for ends in pairs:
         at = planes(y, w, level, *ends)
         lesser = min(at[1:], key=sum)
-        error = math.sqrt(sum(count**2 for count in at[0]))
         valley += sum(at[0])
         ridge += sum(lesser)
-        squares += error**2 + sum(count**2 for count in lesser)
-    if valley + math.sqrt(squares) < ridge:
+        squares += sum(count**2 for count in [*at[0], *lesser])
+    error = math.sqrt(squares)
+    if valley + (min(error, 2 * math.sqrt(valley + ridge)) if doubtful else error) < ridge:
         return list(level)
     name = {a: a for a in places}
-    for (a, b), value in excess.items():
+    for (a, b), value in [*excess.items(), *dict.fromkeys(pairs, math.inf).items()]:
         if value > least:
             name = {c: name[a] if name[c] == name[b] else name[c] for c in places}
     return [name[c] for c in level]
+
+
+def is_nearly_open(y: Points, w: Pairs, level: Sequence[int], a: int, b: int) -> bool:
+    """No clear valley between two groups that have more than half of their variance in that direction."""
+    across = crossing(w, level, a, b).values()
+    error = math.sqrt(sum(count**2 for count in across))
+    if not across or sum(across) + error < (1 - ROUNDING) * expected(y, w, level, a, b).plane:
+        return False
+    g = np.array(slow.strengths(w, len(y)), float)
+    inside = [np.array(level) == c for c in (a, b)]
+    position = np.array(y)
+    centre = [np.average(position[of], axis=0, weights=g[of]) for of in inside]
+    along = (centre[1] - centre[0]) / np.linalg.norm(centre[1] - centre[0])
+    for of, middle in zip(inside, centre, strict=True):
+        away = position[of] - middle
+        total = float(g[of] @ (away**2).sum(axis=1))
+        if 2 * float(g[of] @ (away @ along) ** 2) <= (1 + ROUNDING) * total:
+            return False
+    return True
 
 
 def open_boundaries(y: Points, w: Pairs, level: Sequence[int], few: bool) -> dict[tuple[int, int], float]:

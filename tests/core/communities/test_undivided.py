@@ -56,6 +56,20 @@ def test_a_valley_keeps_all_groups(united):
     assert united(nodes_of(position, links), THIRDS) == THIRDS
 
 
+def test_a_long_piece_may_hand_over_little_by_chance(united):
+    """E is 30.6. There is no clear valley, 25 + 25 > E; 40 + 25 against 40 + 40 is no dip by such counts."""
+    position, links = chain([40] * 7 + [25] + [40] * 3)
+    assert len(set(united(nodes_of(position, links), THIRDS))) == 1
+
+
+def test_a_wide_piece_may_not(united):
+    """Three groups of four columns and four rows; E is 61.7 and 48 cross, with an error of 24."""
+    position, links = grid(12, 4, lambda x: 20 if x != 7 else 12)
+    level = [k // 16 for k in range(48)]
+    assert united(nodes_of([(x, 2 * y) for x, y in position], links), level) == level
+    assert len(set(united(nodes_of([(2 * x, y) for x, y in position], links), level))) == 1
+
+
 def test_pieces_of_two_lines_are_two_clusters(united):
     """Two lines far apart that never hand over to each other, each cut in two."""
     position, links = chain([40] * 7)
@@ -164,13 +178,13 @@ def test_the_plane_through_a_single_node_touches_its_links(dip):
 def has_dip(compiled):
     """For three groups of four columns and six rows, 30 hand-overs everywhere but between the groups."""
 
-    def measure(first, second, partner):
+    def measure(first, second, partner, strictly=False):
         between = {3: first, 7: second}
         nodes = nodes_of(*grid(12, 6, lambda x: between.get(x, 30)))
         group = np.arange(72) // 24
         cut = compiled(new_cut)(nodes.position, nodes.links, nodes.g, group, 3)
         inside = compiled(sort_by_group)(nodes.links, group, 3)
-        return compiled(undivided.has_dip)(nodes, group, cut, inside, np.array(partner))
+        return compiled(undivided.has_dip)(nodes, group, cut, inside, np.array(partner), strictly)
 
     return measure
 
@@ -180,6 +194,12 @@ def test_a_dip_is_deeper_than_its_standard_error(has_dip):
     assert has_dip(14, 14, [1, 0, 1])
     # Twice 6 · 22: 264 + √(12 · (22² + 30²)), 129, is more.
     assert not has_dip(22, 22, [1, 0, 1])
+
+
+def test_strictly_a_dip_is_deeper_than_two_standard_deviations_of_its_counts(has_dip):
+    # 264 + 2 · √(264 + 360), 50, is less than 360; 12 · 26 = 312 and 52 are more.
+    assert has_dip(22, 22, [1, 0, 1], strictly=True)
+    assert not has_dip(26, 26, [1, 0, 1], strictly=True)
 
 
 def test_a_boundary_counts_once_for_dips(has_dip):

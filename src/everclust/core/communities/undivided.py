@@ -2,7 +2,9 @@
 
 The silhouette compares cuts with each other, never with no cut at all. So the chosen level is tested once
 more. If every group is open to another one, and there is no dip in the density on the way, the cuts are
-arbitrary, and groups with open boundaries are one cluster.
+arbitrary, and groups with open boundaries are one cluster. A curve has many boundaries, some with few
+hand-overs by chance: between pieces that are long in that direction, it is enough that no clear valley is
+there, if the counts show that there is no dip.
 
 Where two groups hold nearly everything, one boundary must tell one cloud from two classes that overlap. So it
 must be as open as a normal distribution cut in the middle, not over a single link, and small pieces do not
@@ -21,6 +23,7 @@ from .louvain import close_up
 NORMAL = (
     2.0 / math.sqrt(2.0 * math.pi) * EXTENT * math.sqrt(1.0 - 2.0 / math.pi)
 )  # its W/E, cut in the middle
+SOME_CLOSED = -1
 FEWEST_PER_UNKNOWN = 10.0  # hand-overs per node and feature: fewer do not show where there is a valley
 
 
@@ -35,12 +38,14 @@ def unite_open(nodes, group):  # INOUT group
     inside = sort_by_group(nodes.links, group, n_groups)
     few = are_few(cut.mass)
     excess = measure_level(nodes, cut, inside, few)
-    least = (1.0 + ROUNDING) * (NORMAL if few else 1.0)
+    least = least_excess(few)
     partner = find_partners(excess, cut.mass, few)
-    if not are_open(excess, partner, least) or has_dip(nodes, group, cut, inside, partner):
+    n_nearly = count_nearly_open(nodes, cut, inside, excess, partner, few)
+    if n_nearly == SOME_CLOSED or has_dip(nodes, group, cut, inside, partner, n_nearly > 0):
         return group
     united = counted_up(n_groups)
     for a in range(n_groups):
+        unite_names(united, a, partner[a])
         for b in range(a):
             if excess[a, b] > least:
                 unite_names(united, a, b)
@@ -55,6 +60,12 @@ def are_few(mass):
         total += mass[a]
         squares += mass[a] * mass[a]
     return total * total < 2.5 * squares
+
+
+@jit
+def least_excess(few):
+    """W/E of an open boundary is more than that."""
+    return (1.0 + ROUNDING) * (NORMAL if few else 1.0)
 
 
 @jit_allocating
@@ -86,19 +97,47 @@ def find_partners(excess, mass, few):
     return partner
 
 
-@jit
-def are_open(excess, partner, least):
-    """Whether every group is open to its partner."""
-    n_closed = 0
+@jit_allocating
+def count_nearly_open(nodes, cut, inside, excess, partner, few):
+    """How many groups are not open to their partners, but nearly; or that some are closed, as few may not."""
+    least, n_nearly, n_closed = least_excess(few), 0, 0
+    x = np.empty(nodes.g.shape[0])
     for a in range(partner.shape[0]):
-        n_closed += partner[a] != a and not excess[a, partner[a]] > least
-    return n_closed == 0
+        b = partner[a]
+        if b != a and not excess[a, b] > least:
+            is_closed = few or not is_nearly_open(nodes, cut, inside, a, b, x)
+            n_closed += is_closed
+            n_nearly += not is_closed
+    return SOME_CLOSED if n_closed > 0 else n_nearly
 
 
 @jit_allocating
-def has_dip(nodes, group, cut, inside, partner):
+def is_nearly_open(nodes, cut, inside, a, b, x):  # INOUT x
+    """Whether two groups that are long in that direction, as pieces of a curve, have no clear valley between
+    them: few hand-overs at one of many boundaries may be chance."""
+    expected = homogeneous(nodes.position, nodes.g, cut, inside, a, b, x)
+    W = cut.crossing[a, b]
+    no_valley = W > 0.0 and W + math.sqrt(cut.squares[a, b]) >= (1.0 - ROUNDING) * expected
+    return no_valley and is_long(nodes, cut, inside, a, x) and is_long(nodes, cut, inside, b, x)
+
+
+@jit
+def is_long(nodes, cut, inside, c, x):
+    """Whether more than half of a group's variance lies in one direction, given the coordinates there."""
+    members = inside.node[inside.node_start[c] : inside.node_start[c + 1]]
+    total = 0.0
+    for k in members:
+        share = nodes.g[k] / cut.mass[c]
+        for j in range(nodes.position.shape[1]):
+            total += share * (nodes.position[k, j] - cut.centre[c, j]) ** 2
+    return 2.0 * variance_along(nodes.g, members, x)[1] > (1.0 + ROUNDING) * total
+
+
+@jit_allocating
+def has_dip(nodes, group, cut, inside, partner, strictly):
     """Whether fewer hand-overs cross between each group and its partner than at their centres, by more than
-    a standard error. All these boundaries are added up, each of them once."""
+    a standard error; strictly, by more than two standard deviations of such counts. All these boundaries are
+    added up, each of them once."""
     x = np.empty(group.shape[0])
     valley = ridge = squares = 0.0
     for a in range(partner.shape[0]):
@@ -109,7 +148,10 @@ def has_dip(nodes, group, cut, inside, partner):
             valley += between
             ridge += through
             squares += of_between + of_through
-    return valley + math.sqrt(squares) < ridge
+    error = math.sqrt(squares)
+    if strictly:
+        error = min(error, 2.0 * math.sqrt(valley + ridge))
+    return valley + error < ridge
 
 
 @jit
