@@ -44,7 +44,7 @@ class RefinedOracle(HandoverOracle):
 
     def link_birth(self, k: int, first: int) -> None:
         """A new node outdates what its neighbour handed over to nodes beyond it."""
-        if self.radius_factor < 1:
+        if self.radius_factor < 1 and self.n_rounds > 1:
             away = [self.distance(self.prototype[first], y) for y in self.prototype]
             for i in range(k):
                 ij = oracle.pair(first, i)

@@ -97,7 +97,7 @@ def resonate(state, x, variant, scratch):
     first, second, to_first, to_second = nearest_two(state, x, scratch)
     if similarity(to_first, state.node[first].scale) < vigilance:
         create(state, x)
-        if state.scalars[0].radius_factor < 1.0:
+        if state.scalars[0].radius_factor < 1.0 and state.scalars[0].n_rounds > 1:
             outdate_beyond(state, first, to_first)
         hand_over(state, state.scalars[0].n_nodes - 1, first)  # the birth link
         return
