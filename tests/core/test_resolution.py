@@ -197,11 +197,11 @@ def test_samples_pass_while_probes_rest(state, compiled):
     assert (scalars_of(state).n_resting, scalars_of(state).n_probes) == (0, 1)
 
 
-@pytest.mark.parametrize(("factor", "left"), [(1.0, 9), (0.5, 1)])
-def test_where_nodes_get_finer_a_new_one_outdates_coarse_hand_overs(factor, left, model):
+@pytest.mark.parametrize(("factor", "n_rounds", "left"), [(1.0, 2, 9), (0.5, 1, 9), (0.5, 2, 1)])
+def test_where_nodes_get_finer_a_new_one_outdates_coarse_hand_overs(factor, n_rounds, left, model):
     state = model([[0.0], [10.0], [20.0]], usage=[5, 5, 5], handover=[(0, 1, 9), (1, 2, 3)], n_seen=30)
     scalars = scalars_of(state)
-    scalars.radius_factor, scalars.vigilance, scalars.interval = factor, 1.0, 100
+    scalars.radius_factor, scalars.n_rounds, scalars.vigilance, scalars.interval = factor, n_rounds, 1.0, 100
     state = learn(state, np.array([[2.0]]), REFINED)
     assert handovers(state).tolist() == [[0, 1, left], [0, 3, 1], [1, 2, 3]]
 
