@@ -166,10 +166,10 @@ def test_missing_packages_name_the_pip_command(X, monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm", None)
     monkeypatch.setitem(sys.modules, "pandas", None)
     model = IDAT()
-    with pytest.raises(ImportError, match=r"pip install 'everclust\[progress\]'"):
+    with pytest.raises(ImportError, match=r'pip install "everclust\[progress\]"'):
         learn(model, X, progress=True)
     assert not hasattr(model, "n_samples_seen_")
-    with pytest.raises(ImportError, match=r"pip install 'everclust\[report\]'"):
+    with pytest.raises(ImportError, match=r'pip install "everclust\[report\]"'):
         History().to_frame()
 
 

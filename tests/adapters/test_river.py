@@ -456,7 +456,7 @@ def test_without_river(monkeypatch):
     monkeypatch.setitem(sys.modules, "river", None)
     monkeypatch.delitem(sys.modules, "everclust.adapters.river")
     with pytest.raises(
-        ImportError, match=r"needed for clustering in river; pip install 'everclust\[river\]'"
+        ImportError, match=r'needed for clustering in river; pip install "everclust\[river\]"'
     ):
         import everclust.adapters.river  # noqa: F401
 

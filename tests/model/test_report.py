@@ -115,5 +115,5 @@ def test_a_report_needs_a_fitted_model():
 def test_pandas_may_be_missing(monkeypatch):
     model = IDAT().fit(FRAME.to_numpy())
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match=r"pip install 'everclust\[report\]'"):
+    with pytest.raises(ImportError, match=r'pip install "everclust\[report\]"'):
         model.cluster_report()

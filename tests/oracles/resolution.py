@@ -33,6 +33,7 @@ class RefinedOracle(HandoverOracle):
         self.radius_factor = 1.0
         self.resting = 0
         self.n_rounds = 0
+        self.n_outdated = 0  # hand-overs, for tests to see that there were some
 
     def seed(self, x: list[float]) -> None:
         super().seed(x)
@@ -49,6 +50,7 @@ class RefinedOracle(HandoverOracle):
             for i in range(k):
                 ij = oracle.pair(first, i)
                 if away[i] > away[k] and ij in self.handover:
+                    self.n_outdated += self.handover[ij] - 1
                     self.handover[ij] = 1
         super().link_birth(k, first)
 

@@ -242,7 +242,7 @@ def test_a_missing_package_says_how_to_get_it(scheme, monkeypatch):
     if package == "paho":
         monkeypatch.setitem(sys.modules, "paho.mqtt", None)
         monkeypatch.setitem(sys.modules, "paho.mqtt.client", None)
-    with pytest.raises(ImportError, match=r"pip install 'everclust\[\w+\]'"):
+    with pytest.raises(ImportError, match=r'pip install "everclust\[\w+\]"'):
         open_source(f"{scheme}://localhost/topic")
 
 

@@ -207,7 +207,7 @@ def test_errors_draw_nothing(model, X):
 def test_missing_matplotlib_says_how_to_get_it(model, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     for draw in (lambda: TopologyDisplay.from_estimator(model), HistoryDisplay(History()).plot):
-        with pytest.raises(ImportError, match=r"pip install 'everclust\[plot\]'"):
+        with pytest.raises(ImportError, match=r'pip install "everclust\[plot\]"'):
             draw()
 
 

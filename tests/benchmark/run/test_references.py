@@ -129,7 +129,7 @@ def test_without_river_groups_leave_it_out(without_river):
 
 @pytest.mark.parametrize("names", [["streams"], ["dbstream"], ["references", "clustream"]])
 def test_without_river_its_algorithms_cannot_be_named(names, without_river):
-    with pytest.raises(ImportError, match=r"river.*pip install 'everclust\[bench\]'"):
+    with pytest.raises(ImportError, match=r'river.*pip install "everclust\[bench\]"'):
         algorithms_named(names)
 
 

@@ -152,7 +152,7 @@ def test_the_sampler_starts_at_random_and_goes_with_torch(monkeypatch):
 
 def test_without_optuna(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "optuna", None)
-    with pytest.raises(ImportError, match=r"pip install 'everclust\[bench\]'"):
+    with pytest.raises(ImportError, match=r'pip install "everclust\[bench\]"'):
         find(folder)
 
 
