@@ -77,7 +77,7 @@ def test_many_clusters(capped):
     """So many that nodes become finer, twice, and outdate what coarser ones handed over."""
     rng = np.random.default_rng(2)
     centre = 12.0 * np.stack(np.divmod(np.arange(25), 5), axis=1)
-    X = centre[rng.integers(25, size=620)] + rng.normal(size=(620, 2)) * [1.0, 1.5]
+    X = centre[rng.integers(25, size=700)] + rng.normal(size=(700, 2)) * [1.0, 1.5]
     slow = lockstep(X, variants.REFINED._replace(capped=capped), discard_close_calls=False)
     assert slow.radius_factor < 0.5
     assert slow.n_outdated > 10
