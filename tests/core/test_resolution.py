@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from everclust.core import resolution
-from everclust.core.handovers import handovers
 from everclust.core.invariants import check
 from everclust.core.layout import N_BINS, N_PROBES, NO_EXPONENT
 from everclust.core.learn import learn
@@ -195,15 +194,6 @@ def test_samples_pass_while_probes_rest(state, compiled):
     for _ in range(3):
         compiled(resolution.watch)(state, np.array([1.0]))
     assert (scalars_of(state).n_resting, scalars_of(state).n_probes) == (0, 1)
-
-
-@pytest.mark.parametrize(("factor", "n_rounds", "left"), [(1.0, 2, 9), (0.5, 1, 9), (0.5, 2, 1)])
-def test_where_nodes_get_finer_a_new_one_outdates_coarse_hand_overs(factor, n_rounds, left, model):
-    state = model([[0.0], [10.0], [20.0]], usage=[5, 5, 5], handover=[(0, 1, 9), (1, 2, 3)], n_seen=30)
-    scalars = scalars_of(state)
-    scalars.radius_factor, scalars.n_rounds, scalars.vigilance, scalars.interval = factor, n_rounds, 1.0, 100
-    state = learn(state, np.array([[2.0]]), REFINED)
-    assert handovers(state).tolist() == [[0, 1, left], [0, 3, 1], [1, 2, 3]]
 
 
 def test_a_finer_radius(compiled):

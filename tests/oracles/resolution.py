@@ -7,7 +7,6 @@ imported from everclust.
 import math
 from typing import Any
 
-from oracles import idat as oracle
 from oracles.handover import HandoverOracle
 
 N_PROBES = 32
@@ -33,7 +32,6 @@ class RefinedOracle(HandoverOracle):
         self.radius_factor = 1.0
         self.resting = 0
         self.n_rounds = 0
-        self.n_outdated = 0  # hand-overs, for tests to see that there were some
 
     def seed(self, x: list[float]) -> None:
         super().seed(x)
@@ -42,17 +40,6 @@ class RefinedOracle(HandoverOracle):
     def resonate(self, x: list[float]) -> None:
         super().resonate(x)
         self.watch(x)
-
-    def link_birth(self, k: int, first: int) -> None:
-        """A new node outdates what its neighbour handed over to nodes beyond it."""
-        if self.radius_factor < 1 and self.n_rounds > 1:
-            away = [self.distance(self.prototype[first], y) for y in self.prototype]
-            for i in range(k):
-                ij = oracle.pair(first, i)
-                if away[i] > away[k] and ij in self.handover:
-                    self.n_outdated += self.handover[ij] - 1
-                    self.handover[ij] = 1
-        super().link_birth(k, first)
 
     def watch(self, x: list[float]) -> None:
         if self.resting:
