@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +25,11 @@ HOLLOW: dict[str, Any] = {"facecolors": "none", "edgecolors": [GREY]}
 def pyplot() -> Any:
     """Import matplotlib.pyplot; the error of a missing one says how to install it."""
     return require("matplotlib.pyplot", extra="plot", purpose="plots")
+
+
+def feature_names(model: Clusterer) -> Sequence[str]:
+    """Names of the features, or their numbers where they have none."""
+    return getattr(model, "feature_names_in_", [f"feature {k}" for k in range(model.n_features_in_)])
 
 
 class TopologyDisplay:
@@ -126,8 +132,7 @@ class TopologyDisplay:
     def _of(cls, model: Clusterer, samples: np.ndarray | None, labels: np.ndarray | None) -> TopologyDisplay:
         """A display of a model and of samples whose clusters are known; nothing is drawn yet."""
         now = model.snapshot()
-        names = getattr(model, "feature_names_in_", [f"feature {k}" for k in range(model.n_features_in_)])
-        plane = project(now, samples, names)
+        plane = project(now, samples, feature_names(model))
         return cls(
             nodes=plane.nodes,
             usage=now.usage,

@@ -10,7 +10,7 @@ import numpy as np
 from ..estimators.incremental import IncrementalClusterer
 from ..model.events import Event
 from .palette import colours_of
-from .plots import pyplot
+from .plots import feature_names, pyplot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -103,8 +103,7 @@ class StreamDisplay:
         step = max(1, len(X) // BATCHES) if every is None else every
         first = getattr(model, "n_samples_seen_", 0) + 1
         labels = [model.partial_fit(X[start : start + step]).labels_ for start in range(0, len(X), step)]
-        events = [event for event in model.events() if event.sample >= first]
-        names = getattr(model, "feature_names_in_", [f"feature {k}" for k in range(model.n_features_in_)])
+        events, names = model.events(since=first - 1), feature_names(model)
         values = np.asarray(X, dtype=np.float64)[:, feature]
         return cls(values, np.concatenate(labels), events, first=first, name=names[feature]).plot(ax)
 
