@@ -230,8 +230,10 @@ def test_a_server_that_comes_after_the_run(tmp_path, folder):
 def test_the_search_for_circles_is_off_only_while_entries_are_read(client, url, monkeypatch):
     add(client, ROWS[:300])
     reader = Reader(url)
-    seen, table = [], reader.source._table
-    monkeypatch.setattr(reader.source, "_table", lambda rows: seen.append(gc.isenabled()) or table(rows))
+    seen, table = [], redis_stream.fields_table
+    monkeypatch.setattr(
+        redis_stream, "fields_table", lambda *rows: seen.append(gc.isenabled()) or table(*rows)
+    )
     reader.read(1)
     assert gc.isenabled()
     gc.disable()

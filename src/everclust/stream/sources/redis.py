@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import gc
-import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from functools import partial
 from operator import itemgetter
 from typing import Any
 
-from ...text import counted
 from ..batch import Batch, Position, StreamError, UnreachableError
 from ..columns import Columns
 from ..reconnect import Outage, with_reconnect
 from ..redis_connection import connect
-from .messages import MAX_MESSAGES, WAIT, plain_table, row_of, table_of
-
-REPORT_SECONDS = 60.0  # between two reports of lost entries
-JSON_FIELDS = (b"data", b"json")  # a single field with such a name holds all columns as JSON
+from .messages import MAX_MESSAGES, WAIT
+from .redis_entries import entries_of, fields_table, id_key, id_of
+from .redis_losses import Losses
 
 
 class RedisStream:
@@ -59,16 +56,16 @@ class RedisStream:
             raise StreamError(f"{self.url} cannot be read any more: {error}.") from None
 
     def _read_from(self, position: Position) -> Iterator[Batch]:
-        last = _id(position)
+        last = id_of(position)
         is_new = self._join(last or self.first)
         self.n_past = self._count_past(position, is_new)
         if self.kept:
-            self._acknowledge_kept(_id(self.kept))
+            self._acknowledge_kept(id_of(self.kept))
         for some in self._delivered_since(last) if last else self._pending():
             batch = self._batch(some, position, is_counted=not isinstance(position, list))
             position = batch.position_after(len(some))
             yield batch
-        for some in self._new(_id(position)):
+        for some in self._new(id_of(position)):
             batch = self._batch(some, position)
             position = batch.position_after(len(some))
             yield batch
@@ -140,7 +137,7 @@ class RedisStream:
     def _delivered_since(self, position: str) -> Iterator[list[Any]]:
         """Entries that the group delivered after the checkpoint, acknowledged or not."""
         last = self._group()["last-delivered-id"].decode()
-        while _key(position) < _key(last):
+        while id_key(position) < id_key(last):
             some = self._range(position, last)
             if not some:
                 return
@@ -169,7 +166,7 @@ class RedisStream:
                 yield self._read(">", block=int(WAIT * 1000))
         last = last or self._group()["last-delivered-id"].decode()
         while True:
-            some = _entries(self._counted(partial(self._deliver, ">")))
+            some = entries_of(self._counted(partial(self._deliver, ">")))
             if some:
                 last = some[-1][0].decode()
             else:  # wait without taking anything, because what is taken must be counted
@@ -177,7 +174,7 @@ class RedisStream:
             yield some
 
     def _read(self, after: str, block: int | None = None) -> list[Any]:
-        return _entries(self._deliver(after, self.client, block))
+        return entries_of(self._deliver(after, self.client, block))
 
     def _deliver(self, after: str, client: Any, block: int | None = None) -> Any:
         return client.xreadgroup(
@@ -198,19 +195,14 @@ class RedisStream:
             last = ids[n_rows - 1].decode()
             return last if n_past is None else [last, n_past - (len(ids) - n_rows)]
 
-        return Batch(self._table(list(map(itemgetter(1), entries))), position_after)
-
-    def _table(self, rows: list[list[bytes]]) -> Any:
-        """Rows as a table: column by column where every value is a plain number, else value by value."""
-        plain = None if _has_json(self.columns) else plain_table(rows, self.columns)
-        return table_of([_row(fields) for fields in rows], self.columns) if plain is None else plain
+        return Batch(fields_table(list(map(itemgetter(1), entries)), self.columns), position_after)
 
     def acknowledge(self, position: Position) -> None:
         """Acknowledge all entries up to a position."""
         import redis
 
-        self.kept, last = position, _id(position)
-        learnt = self.open[: bisect_right(self.open, _key(last), key=_key) if last else 0]
+        self.kept, last = position, id_of(position)
+        learnt = self.open[: bisect_right(self.open, id_key(last), key=id_key) if last else 0]
         try:
             if learnt and self.outage.since is not None:  # to wait for it once more would delay the end
                 raise redis.ConnectionError("it does not answer")
@@ -245,29 +237,6 @@ class RedisStream:
         self.client.close()
 
 
-class Losses:
-    """Counts entries that were deleted before they could be read, and reports them, once a minute at most."""
-
-    def __init__(self, url: str, warn: Callable[[str], None]) -> None:
-        self.url, self.warn = url, warn
-        self.n_lost, self.due = 0, 0.0
-
-    def add(self, n_lost: int) -> None:
-        """Count lost entries."""
-        self.n_lost += n_lost
-        if time.monotonic() >= self.due:
-            self.report()
-
-    def report(self) -> None:
-        """Report what was lost since the last report, if anything was."""
-        if self.n_lost:
-            self.warn(
-                f"{counted(self.n_lost, 'entry', 'entries')} of {self.url} were deleted before they could be "
-                "read (XTRIM, MAXLEN), so the model lacks them; let the stream keep more."
-            )
-            self.n_lost, self.due = 0, time.monotonic() + REPORT_SECONDS
-
-
 def _uncollected(batches: Iterator[Batch]) -> Iterator[Batch]:
     """The same batches, made without a search for circles of references.
 
@@ -285,34 +254,3 @@ def _uncollected(batches: Iterator[Batch]) -> Iterator[Batch]:
         if batch is None:
             return
         yield batch
-
-
-def _id(position: Position) -> Any:
-    """The id in a position; earlier versions wrote nothing else."""
-    return position[0] if isinstance(position, list) else position
-
-
-def _key(entry: str | bytes) -> tuple[int, int]:
-    """An id as two numbers, which sort differently from text."""
-    text = entry.decode() if isinstance(entry, bytes) else entry
-    time, _, number = text.partition("-")
-    return int(time), int(number or 0)
-
-
-def _entries(answer: Any) -> list[Any]:
-    """The entries of one stream in the answer of the server: each is an id and a list of names and values."""
-    if not answer:
-        return []
-    return list(next(iter(answer.values())) if isinstance(answer, dict) else answer[0][1])  # RESP3, RESP2
-
-
-def _has_json(columns: Columns) -> bool:
-    """Whether one of the columns has the name of a field that may hold all columns as JSON."""
-    return any(name.encode() in JSON_FIELDS for name in (*columns.carried, *(columns.features or ())))
-
-
-def _row(fields: list[bytes]) -> dict[str, Any]:
-    if len(fields) == 2 and fields[0] in JSON_FIELDS:
-        return row_of(fields[1])
-    pairs = zip(fields[::2], fields[1::2], strict=True)
-    return {name.decode(): value.decode(errors="replace") for name, value in pairs}
