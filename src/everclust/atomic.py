@@ -33,7 +33,9 @@ def write_atomically(path: Path, parts: Iterable[bytes]) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Sync the entries of a folder to the disk."""
+    """Sync the entries of a folder to the disk; Windows, which opens no folders, does so by itself."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

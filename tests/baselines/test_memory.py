@@ -64,8 +64,7 @@ def test_of_an_old_container(system):
 
 @pytest.mark.parametrize(("limited", "left"), [("RLIMIT_AS", 1000), ("RLIMIT_DATA", 1600)])
 def test_of_the_process(system, monkeypatch, limited, left):
-    import resource
-
+    resource = pytest.importorskip("resource", reason="Windows has no such limits")
     limits = {getattr(resource, limited): (2000 * 1024, -1)}
     monkeypatch.setattr("resource.getrlimit", lambda limit: limits.get(limit, (-1, -1)))
     assert memory.available_memory() == left * 1024

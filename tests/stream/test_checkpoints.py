@@ -3,7 +3,6 @@
 import errno
 import json
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from everclust import EverClust, load
 from everclust.stream import checkpoint as checkpoint_module
 from support.stream_fixtures import write_csv
 
+resource = pytest.importorskip("resource", reason="Windows has no limits of files, and other signals")
 COLUMNS = ["--id", "name", "--label", "kind"]
 
 
@@ -184,6 +184,7 @@ def test_a_disk_that_is_full(points, folder):
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="only Linux has /dev/full")
 def test_answers_on_a_full_device(points, sentence):
     said = sentence("fit", points, "-m", "m", *COLUMNS, "-p", "/dev/full", code=4)
     assert "/dev/full cannot be written: No space left on device" in said

@@ -240,4 +240,4 @@ def test_carriage_returns_in_quotes_are_text(folder, call):
 
 def test_another_encoding_is_hinted_at(folder, sentence):
     (folder / "x.csv").write_text("a,b\n1,2\n", encoding="utf-16")
-    assert "name that with --encoding, such as utf-16" in sentence("fit", "x.csv", "-m", "m")
+    assert "name its encoding with --encoding, such as cp1252" in sentence("fit", "x.csv", "-m", "m")

@@ -6,7 +6,6 @@ A limit on the size of files stands in for it: the kernel says no in the midst o
 import errno
 import os
 import re
-import resource
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ import pytest
 from everclust.stream import write_file as writing
 from support.stream_fixtures import NAMES
 
+resource = pytest.importorskip("resource", reason="Windows has no limits of files")
 COLUMNS = ["--id", "name"]
 
 

@@ -1,9 +1,13 @@
 """A run over a source: what the model is while it lasts."""
 
+from threading import Event
+
 import numpy as np
+import pytest
 
 from everclust import IDAT, EverClust
 from everclust.stream import Columns, Run, open_source
+from everclust.stream.blocks import one_ahead
 from everclust.stream.run import run
 from support.stream_fixtures import NAMES
 
@@ -48,3 +52,17 @@ def test_trusted_rows_are_learnt_and_answered_as_others(X):
     assert np.array_equal(trusted._predict_rows(X), checked.predict(X))
     assert np.array_equal(trusted._score_rows(X), checked.score_samples(X))
     assert told[0] == told[1] != []
+
+
+def test_the_first_block_is_read_while_kernels_are_loaded():
+    is_read = Event()
+
+    def arriving():
+        yield None
+        is_read.set()
+        yield "first"
+        yield None
+        yield "second"
+
+    found = list(one_ahead(arriving(), lambda: is_read.wait(20) or pytest.fail("nothing was read")))
+    assert found == ["first", None, "second"]

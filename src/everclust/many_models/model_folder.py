@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 from ..atomic import sync_folder, write_atomically
 from ..estimators.algorithms import load
 from ..estimators.incremental import IncrementalClusterer
+from ..file_lock import try_lock
 
 Key: TypeAlias = str | int
 
@@ -39,7 +40,7 @@ class ModelFolder:
         self.path = folder
         new = [path for path in (folder / LOCK, folder) if not path.exists()]
         folder.mkdir(parents=True, exist_ok=True)
-        self._lock: Any = open(folder / LOCK, "a")  # noqa: SIM115
+        self._lock: Any = open(folder / LOCK, "ab")  # noqa: SIM115
         self._made: list[Path] = []  # by us, if nobody else has the lock
         self.files: dict[Key, int] = {}
         try:
@@ -153,15 +154,13 @@ def _refuse_foreign(folder: Path) -> None:
 
 
 def _take_lock(file: Any, folder: Path) -> None:
-    try:
-        import fcntl
-    except ImportError:  # not on Windows
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        # A set that was never saved may have deleted the file between our opening and our locking it.
-        is_there = os.path.samestat(os.stat(file.name), os.fstat(file.fileno()))
-    except OSError:
-        is_there = False
-    if not is_there:
+    # A set that was never saved may have deleted the file between our opening and our locking it.
+    if not try_lock(file) or not _is_there(file):
         raise ValueError(f"{folder} is in use by another ModelSet; close that one, or choose another folder.")
+
+
+def _is_there(file: Any) -> bool:
+    try:
+        return os.path.samestat(os.stat(file.name), os.fstat(file.fileno()))
+    except FileNotFoundError:
+        return False

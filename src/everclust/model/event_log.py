@@ -56,7 +56,8 @@ class EventLog:
         """Replace every id c by new_id[c]."""
         for records, _ in self._chunks:
             for name in ("cluster", "part"):
-                records[name] = new_id[records[name]]
+                ids = records[name]
+                records[name] = new_id[ids]
 
     def export(self, n_features: int) -> Arrays:
         """The log as plain arrays."""

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.cluster_ids import BORN, MERGED, SPLIT
+from ..core.communities.homogeneity import Past
 from ..core.communities.levels import LONGEST_PAUSE
 from ..core.communities.matching import Members
 from ..core.layout import NEVER, NO_CLUSTER, NONE, SEED_NODES
@@ -23,7 +24,7 @@ from .event_log import N_COLUMNS
 from .matching import Community
 from .rows import LARGEST
 from .schedule import FIRST_UPDATE
-from .shifts import JOINED, Past, Shift
+from .shifts import JOINED, Shift
 from .waiting import Waiting
 
 FORMAT = 2
@@ -148,7 +149,8 @@ def _check_probe_scalars(scalars: Mapping[str, Any], clusters: str) -> None:
         name for name in ("n_probes", "n_compared", "n_rounds", "n_resting") if not is_count(scalars[name])
     ]
     wrong += [name for name in ("first_exponent",) if type(scalars[name]) is not int]
-    numbers = ("n_ratios", "log_ratios", "radius_factor")
+    scalars = {"cluster_end": 0.0, **scalars}  # which the first files with probes do not have
+    numbers = ("n_ratios", "log_ratios", "radius_factor", "cluster_end")
     wrong += [
         name
         for name in numbers

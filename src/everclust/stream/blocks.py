@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Event
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -88,12 +89,24 @@ def blocks(
         yield _joined(held)
 
 
-def one_ahead(blocks: Iterator[Block | None]) -> Iterator[Block | None]:
-    """The same blocks, of which the next one is read in a thread while this one is used."""
+def one_ahead(blocks: Iterator[Block | None], meanwhile: Callable[[], None]) -> Iterator[Block | None]:
+    """The same blocks, of which the next one is read in a thread while this one is used.
+
+    `meanwhile` is called while the first one is read; a None before its end is left out.
+    """
+    is_over = Event()
+
+    def following() -> Any:
+        while (block := next(blocks, END)) is None and not is_over.is_set():
+            pass
+        return block
+
     with ThreadPoolExecutor(1) as pool:
-        coming: Future[Any] = pool.submit(next, blocks, END)
+        coming: Future[Any] = pool.submit(following)
+        meanwhile()
+        is_over.set()
         while (block := coming.result()) is not END:
-            coming = pool.submit(next, blocks, END)
+            coming = pool.submit(following)
             yield block
 
 

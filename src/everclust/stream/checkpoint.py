@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from ..atomic import sync_folder, write_atomically
 from ..estimators.clusterer import Clusterer
 from ..estimators.without_sklearn import load_clusterer
+from ..file_lock import try_lock
 from .batch import StreamError, UnwritableError
-from .locks import try_lock
 
 N_KEPT = 3
 FORMAT = 1
@@ -50,7 +50,7 @@ class Checkpoints:
         """Create the folder and lock it against other runs."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            self._lock = open(self.folder / "lock", "w")  # noqa: SIM115
+            self._lock = open(self.folder / "lock", "wb")  # noqa: SIM115
         except OSError as error:
             raise UnwritableError(
                 f"{self.folder} cannot hold checkpoints: {error.strerror}; choose a folder that can be "

@@ -8,21 +8,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from ..file_lock import try_lock
 from .batch import StreamError
 from .write_file import writing
-
-
-def try_lock(file: Any) -> bool:
-    """Lock a file against other processes until it is closed; False if one of them holds the lock."""
-    try:
-        import fcntl
-    except ImportError:  # not on Windows
-        return True
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
 
 
 @contextmanager
@@ -37,7 +25,7 @@ def only_writer(model: Path | None) -> Iterator[None]:
     target = Path(os.path.realpath(model))
     path = target.with_name(f".{target.name}.lock")
     with writing(model):
-        file = open(path, "a")  # noqa: SIM115
+        file = open(path, "ab")  # noqa: SIM115
     with file:
         # A run that has just ended may have deleted the file between our opening and our locking it.
         if not try_lock(file) or not _is_at(path, file):
@@ -45,8 +33,17 @@ def only_writer(model: Path | None) -> Iterator[None]:
         try:
             yield
         finally:
-            with suppress(OSError):
-                path.unlink()
+            _remove(path, file)
+
+
+def _remove(path: Path, file: Any) -> None:
+    """Delete the file of a lock while it is locked; Windows deletes it only when it is closed."""
+    try:
+        path.unlink()
+    except OSError:
+        file.close()
+        with suppress(OSError):
+            path.unlink()
 
 
 def _is_at(path: Path, file: Any) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..model.parallel import round_length
+from ..model.parallel import load_kernels, round_length
 from ..model.times import SampleTimes
 from .batch import StreamError, UnreachableError
 from .blocks import Block, blocks, one_ahead
@@ -102,7 +102,7 @@ def _blocks(job: Run) -> Iterator[Block | None]:
     if job.jobs == 1:
         return blocks(job.source, job.columns, job.position, job.block, whole=job.answers is not None)
     size = partial(round_length, n_jobs=job.jobs)
-    return one_ahead(blocks(job.source, job.columns, job.position, size, whole=True))
+    return one_ahead(blocks(job.source, job.columns, job.position, size, whole=True), load_kernels)
 
 
 def _process_block(job: Run, block: Block) -> None:

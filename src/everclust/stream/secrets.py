@@ -54,7 +54,7 @@ def _read(name: str) -> str:
             "the path of a file with the secret, is set; set one of them."
         )
     try:
-        return Path(path).read_text().rstrip("\r\n")
+        return Path(path).read_text(encoding="utf-8").rstrip("\r\n")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is no text"
         raise StreamError(f"{path}, which {name}_FILE names, cannot be read: {reason}.") from None

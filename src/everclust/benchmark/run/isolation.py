@@ -65,7 +65,7 @@ class Worker:
         self.kill()
         if is_late:
             return Result(job, "timeout", f"Not finished after {limits.seconds:g} s.", started_at=started)
-        if self._process.returncode == -signal.SIGKILL:
+        if self._process.returncode == -getattr(signal, "SIGKILL", 9):  # Windows has none
             words = "The process was killed (SIGKILL): out of memory."
             return Result(job, "memory", words, started_at=started)
         return Result(job, "failed", "The process of the job crashed.", started_at=started)

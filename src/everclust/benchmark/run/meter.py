@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -41,7 +42,7 @@ class MemoryMeter:
     def __init__(self) -> None:
         _return_free_memory()
         with suppress(OSError):
-            _RESET.write_text("5")
+            _RESET.write_text("5", encoding="utf-8")
         self._start = resident("VmRSS") or _highest()
 
     def increase(self) -> int:
@@ -56,7 +57,7 @@ class MemoryMeter:
 def resident(field: str) -> int | None:
     """A field of /proc/self/status in bytes, or None if the file does not exist."""
     try:
-        lines = _STATUS.read_text().splitlines()
+        lines = _STATUS.read_text(encoding="utf-8").splitlines()
         return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{field}:"))
     except (OSError, StopIteration, ValueError):
         return None
@@ -67,7 +68,8 @@ def _highest() -> int:
         import resource
     except ImportError:  # Windows
         return 0
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def _return_free_memory() -> None:

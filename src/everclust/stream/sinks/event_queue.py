@@ -126,10 +126,11 @@ class EventQueue:
             self._rewrite(b"".join(self._lines()))
 
     def _rewrite(self, data: bytes) -> None:
-        write_file(self.path, data)
         if self._file is not None:
-            self._file.close()
-        self._file, self._sent = None, 0
+            self._file.close()  # Windows replaces no file that is open
+        self._file = None
+        write_file(self.path, data)
+        self._sent = 0
 
 
 def place_of(event: dict[str, Any]) -> tuple[int, int]:

@@ -158,7 +158,7 @@ class RotatingFile:
         """Number of the first file of a run that had no checkpoint yet, or 0."""
         assert self._note is not None
         try:
-            return int(self._note.read_text())
+            return int(self._note.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return 0
 

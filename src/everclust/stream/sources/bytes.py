@@ -63,8 +63,11 @@ class FileBytes:
 
     def head(self, n_bytes: int) -> bytes:
         """The first bytes as they are now; of a compressed file, at most as many as a piece has."""
-        if self._plain:
+        if self._plain and hasattr(os, "pread"):
             return os.pread(self._file.fileno(), n_bytes, 0)
+        if self._plain:  # Windows, where an open file keeps its name
+            with self.path.open("rb") as file:
+                return file.read(n_bytes)
         return (self._first or self.read())[:n_bytes]
 
     def read(self, n_bytes: int = PIECE) -> bytes:
@@ -90,13 +93,21 @@ class StandardInput:
         """All bytes that have arrived, up to PIECE; waits for the first one."""
         pieces = [os.read(0, n_bytes)]  # sys.stdin has a lock, which this thread would hold at exit
         size = len(pieces[0])
-        while pieces[-1] and size < n_bytes and select.select([0], [], [], 0)[0]:
+        while pieces[-1] and size < n_bytes and _has_more():
             pieces.append(os.read(0, n_bytes - size))
             size += len(pieces[-1])
         return b"".join(pieces)
 
     def close(self) -> None:
         """Standard input stays open."""
+
+
+def _has_more() -> bool:
+    """Whether more bytes of standard input have arrived."""
+    try:
+        return bool(select.select([0], [], [], 0)[0])
+    except OSError:  # Windows can tell of sockets only
+        return False
 
 
 def _skip_by_reading(stream: Any, n_bytes: int) -> bool:

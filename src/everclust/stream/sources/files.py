@@ -212,7 +212,7 @@ class Files:
 
 def _hint(error: Exception) -> str:
     if isinstance(error, UnicodeDecodeError):
-        return "if it is text in another encoding than UTF-8, name that with --encoding, such as utf-16"
+        return "if its text is not UTF-8, name its encoding with --encoding, such as cp1252 or utf-16"
     return "repair the file, or leave it out"
 
 
