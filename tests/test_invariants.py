@@ -135,6 +135,8 @@ BROKEN = [
     ("scalars", "log_ratios", 0, become(np.nan), "sums of distances"),
     ("scalars", "radius_factor", 0, become(0.0), "radius"),
     ("scalars", "radius_factor", 0, become(np.nan), "radius"),
+    ("scalars", "cluster_end", 0, become(-1.0), "clusters end"),
+    ("scalars", "cluster_end", 0, become(np.inf), "clusters end"),
     ("scalars", "n_nodes", 0, add(1), "used at least once"),
     ("scalars", "n_active", 0, add(1), "active"),
     ("scalars", "n_touched", 0, add(-1), "activity are listed"),

@@ -74,12 +74,13 @@ def test_longer_streams(texture):
 
 @pytest.mark.parametrize("capped", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_many_clusters(capped):
-    """So many that nodes become finer, twice."""
+    """So many that nodes become finer, twice, and outdate what coarser ones handed over."""
     rng = np.random.default_rng(2)
     centre = 12.0 * np.stack(np.divmod(np.arange(25), 5), axis=1)
     X = centre[rng.integers(25, size=700)] + rng.normal(size=(700, 2)) * [1.0, 1.5]
     slow = lockstep(X, variants.REFINED._replace(capped=capped), discard_close_calls=False)
     assert slow.radius_factor < 0.5
+    assert slow.n_outdated > 10
 
 
 @READINGS
@@ -138,12 +139,14 @@ def compare_models(state, slow):
     assert list(map(tuple, fields["edge"].tolist())) == sorted(slow.edges)
     assert {(i, j): n for i, j, n in fields["handover"].tolist()} == slow.handover
     found = slow.components()
-    same(components(state), [min(slow.component_of(k)) for k in range(n_nodes)])
+    lowest = {k: component[0] for component in found for k in component}
+    same(components(state), [lowest[k] for k in range(n_nodes)])
     assert now.n_nodes - now.n_joins == len(found)
     assert now.n_active == sum(slow.active)
     if state.probe.size:
         assert now.n_probes == len(slow.probes)
         assert now.radius_factor == pytest.approx(slow.radius_factor, rel=1e-12)
+        assert now.cluster_end == pytest.approx(slow.end or 0.0, rel=1e-12)
 
 
 def compare_predictions(state, slow, probes):

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import numpy as np
+from numpy import vdot
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
@@ -119,6 +120,11 @@ def _validated_array(estimator: Any, X: Any, reset: bool, form: dict[str, Any]) 
     """What scikit-learn makes of an array or a table; an error about text names the columns that hold it."""
     try:
         array = validate_data(estimator, X, reset=reset, **form)
+        if array.dtype.kind in "mM":
+            raise TypeError(
+                "X holds times, but distances need numbers; leave them out, or encode them first, such as "
+                "by the hour of the day."
+            )
         return (
             array.astype(np.float64) if array.dtype.kind == "O" else array
         )  # lists with None, polars tables
@@ -178,22 +184,15 @@ def _rows_of_dicts(
 
 def needs_no_validation(estimator: Any, X: Any, ndim: int) -> bool:
     """Whether X is what a running stream passes: an array that kernels can take as it is."""
-    return bool(
-        type(X) is np.ndarray
-        and X.dtype == FLOAT64
-        and X.ndim == ndim
-        and X.size > 0
-        and X.shape[-1] == estimator.n_features_in_
-        and (flags := X.flags).c_contiguous
-        and flags.aligned  # or NumPy 1.26 breaks down in `vdot`
-        and "feature_names_in_" not in estimator.__dict__
-        and _is_moderate(X)
-    )
-
-
-def _is_moderate(X: np.ndarray) -> bool:
-    """Whether every value is finite and far from overflow; may be false for values that are just large."""
-    if X.size <= SMALL_CELLS:  # the fastest way; for large arrays it would start threads
-        # False for NaN and infinities too. `dot` would warn of overflow, `vdot` does not.
-        return bool(np.vdot(X, X) < LARGEST)
-    return bool(X.min() > -LARGEST and X.max() < LARGEST)
+    if type(X) is not np.ndarray or X.dtype != FLOAT64 or X.ndim != ndim:
+        return False
+    attributes, flags = estimator.__dict__, X.flags
+    if X.shape[-1] != attributes["n_features_in_"] or "feature_names_in_" in attributes:
+        return False
+    if not (flags.c_contiguous and flags.aligned):  # or NumPy 1.26 breaks down in `vdot`
+        return False
+    # `vdot` is the fastest way, but would start threads for large arrays. It is false for NaN and infinities
+    # too, and for values that are just large. `dot` would warn of overflow, `vdot` does not.
+    if 0 < (size := X.size) <= SMALL_CELLS:
+        return bool(vdot(X, X) < LARGEST)
+    return size > 0 and bool(X.min() > -LARGEST and X.max() < LARGEST)

@@ -28,6 +28,16 @@ def test_a_pair_is_the_same_in_both_directions(pair, model, compiled):
     assert scalars_of(state).n_handovers == 2
 
 
+def test_a_new_neighbour_outdates_what_was_handed_over_beyond_it(model, compiled):
+    counts = [(0, 1, 5), (1, 2, 6), (1, 3, 7), (2, 3, 8)]
+    state = model(NODES, handover=counts)
+    compiled(handovers.outdate_beyond)(state, 1, 10.0)
+    assert pairs(state) == {(0, 1): 5, (1, 2): 6, (1, 3): 1, (2, 3): 8}
+    compiled(handovers.outdate_beyond)(state, 1, 9.0)
+    assert pairs(state) == {(0, 1): 1, (1, 2): 1, (1, 3): 1, (2, 3): 8}
+    assert scalars_of(state).n_handovers == 4
+
+
 def test_no_hand_overs(model):
     assert handovers.handovers(model(NODES)).shape == (0, 3)
 

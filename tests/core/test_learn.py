@@ -76,7 +76,7 @@ def test_pauses_at_the_sample_that_is_watched_for():
         assert ours.tobytes() == theirs.tobytes()
 
 
-def test_pauses_when_there_may_be_newcomers():
+def test_pauses_when_there_are_newcomers():
     seen, watch = [], np.array([NEVER, 0, 0])
     X = np.random.default_rng(0).normal(size=(300, 2))
     learn(new_state(2), X, pause=lambda state: seen.append(scalar(state, "n_seen")), watch=watch)

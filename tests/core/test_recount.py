@@ -83,8 +83,8 @@ def test_models_of_fewer_nodes_than_learning_needs_count_nothing(model):
 
 
 @given(
-    counts=st.lists(st.integers(1, 50), min_size=1, max_size=12),
-    total=st.integers(0, 400),
+    counts=st.lists(st.integers(1, 50) | st.integers(1, 2**40), min_size=1, max_size=12),
+    total=st.integers(0, 400) | st.integers(0, 2**50),
 )
 def test_largest_remainders(counts, total):
     pairs = np.array([(0, k + 1, n) for k, n in enumerate(counts)])

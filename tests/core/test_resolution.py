@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from everclust.core import resolution
+from everclust.core.handovers import handovers
 from everclust.core.invariants import check
 from everclust.core.layout import N_BINS, N_PROBES, NO_EXPONENT
 from everclust.core.learn import learn
@@ -141,8 +142,9 @@ def with_growth(state, growth, first, dimension):
 def test_a_cluster_ends_where_growth_is_least(state, compiled):
     # 100 within; twice as many at every step, except at two where hardly any come: 100·2·2 = 400 by then.
     total = with_growth(state, [2.0, 2.0, 1.05, 1.05, 2.0, 2.0, 2.0, 2.0], 100.0, 4.0)
-    k = compiled(resolution.n_clusters)(state, total)
+    k, end = compiled(resolution.n_clusters)(state, total)
     assert k == pytest.approx(total / (400 * 1.05))
+    assert state.distance_count[:end].sum() == pytest.approx(400)
 
 
 @pytest.mark.parametrize(
@@ -156,13 +158,62 @@ def test_a_cluster_ends_where_growth_is_least(state, compiled):
 )
 def test_one_cluster(growth, dimension, state, compiled):
     total = with_growth(state, growth, 100.0, dimension)
-    assert compiled(resolution.n_clusters)(state, total) == 1.0
+    assert compiled(resolution.n_clusters)(state, total)[0] == 1.0
 
 
 def test_what_no_two_samples_in_a_cluster_show_is_not_seen(state, compiled):
     total = with_growth(state, [2.0, 2.0, 1.05, 1.05, 2.0, 2.0, 2.0, 2.0], 100.0, 4.0)
     scalars_of(state).n_compared = 1
-    assert compiled(resolution.n_clusters)(state, total) == 1.0
+    assert compiled(resolution.n_clusters)(state, total)[0] == 1.0
+
+
+def decided(state, compiled, n_rounds=1, interval=3, first_exponent=7):
+    """The end of clusters after `decide`, with four times as many samples in all as in a cluster's end."""
+    with_growth(state, [2.0, 2.0, 1.05, 1.05, 2.0, 2.0, 1.0, 1.0], 100.0, 4.0)
+    scalars = scalars_of(state)
+    scalars.n_rounds, scalars.interval, scalars.first_exponent = n_rounds, interval, first_exponent
+    compiled(resolution.decide)(state)
+    return float(scalars.cluster_end)
+
+
+def test_clusters_end_at_a_distance(state, compiled):
+    # Bins 10 to 12 have the 400; bin 13 begins where the square is 3/4 of a power of two.
+    assert decided(state, compiled) == pytest.approx(math.sqrt(0.75 * 2.0 ** (7 + (13 - BELOW) // 2)))
+    assert scalars_of(state).radius_factor < 1
+
+
+def test_the_first_round_does_not_say_where_they_end(state, compiled):
+    assert decided(state, compiled, n_rounds=0) == 0.0
+    assert scalars_of(state).radius_factor < 1
+
+
+def test_few_clusters_are_not_said_to_end(state, compiled):
+    assert decided(state, compiled) > 0.0
+    assert decided(state, compiled, interval=100) == 0.0
+    assert scalars_of(state).radius_factor == 1.0
+
+
+def test_what_is_forgotten_has_no_end(state, compiled):
+    assert decided(state, compiled) > 0.0
+    compiled(resolution.forget)(state)
+    assert scalars_of(state).cluster_end == 0.0
+
+
+@pytest.mark.parametrize(
+    ("end", "left"),
+    [
+        (0.0, (9, 6)),  # clusters are few
+        (1.0, (1, 1)),  # the new node is 2 away: both others are beyond it
+        (7.0, (9, 1)),  # and only one is beyond the end of the cluster
+        (15.0, (9, 6)),
+    ],
+)
+def test_a_new_node_outdates_what_was_handed_over_to_other_clusters(end, left, model):
+    state = model([[0.0], [5.0], [-10.0]], usage=[5, 5, 5], handover=[(0, 1, 9), (0, 2, 6)], n_seen=30)
+    scalars = scalars_of(state)
+    scalars.cluster_end, scalars.vigilance, scalars.interval = end, 1.0, 100
+    state = learn(state, np.array([[-2.0]]), REFINED)
+    assert handovers(state).tolist() == [[0, 1, left[0]], [0, 2, left[1]], [0, 3, 1]]
 
 
 def test_probes_that_met_only_themselves_decide_nothing(state, compiled):
@@ -243,6 +294,12 @@ def test_a_restored_state_goes_on_to_the_bit():
         assert one.keys() == other.keys()
         for name in one:
             np.testing.assert_array_equal(one[name], other[name], err_msg=name)
+
+
+def test_parts_without_an_end_of_clusters_have_none():
+    scalars, arrays = export(learn(new_state(2, REFINED), plane(4, 40), REFINED))
+    del scalars["cluster_end"]
+    assert scalars_of(restore(scalars, arrays)).cluster_end == 0.0
 
 
 def test_parts_from_outside_are_examined():

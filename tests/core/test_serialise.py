@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from everclust.core import serialise
 from everclust.core.invariants import check
 from everclust.core.learn import learn
 from everclust.core.readout import cluster_ids
@@ -139,6 +140,16 @@ def same_parts(ours, theirs):
 
 def test_sound_parts_are_restored(parts):
     same_parts(export(examine(*parts)), parts)
+
+
+def test_arrays_of_a_file_need_no_other_machine_code(parts):
+    """They cannot be written, those of a copy can."""
+    scalars, arrays = parts
+    restore(scalars, arrays)
+    for array in arrays.values():
+        array.flags.writeable = False
+    same_parts(export(restore(scalars, arrays)), parts)
+    assert len(getattr(serialise._resume, "signatures", ())) <= 1  # none where nothing is compiled
 
 
 @pytest.mark.parametrize(

@@ -212,7 +212,7 @@ def refused():
 
 
 def test_a_missing_value_is_named_with_its_place():
-    table = pandas.DataFrame(IRIS, columns=NAMES)
+    table = pandas.DataFrame(IRIS.copy(), columns=NAMES)  # before pandas 3 they share memory
     table.loc[3, NAMES[1]] = table.loc[7, NAMES[2]] = np.nan
     place = (
         r"NaN, a missing value, in row 3 of 150, counted from 0, column 'sepal width' \(2 of the rows have"
@@ -394,3 +394,12 @@ def test_deep_copies_are_equal_to_the_bit(algorithm):
     prototype = twin._learner.state.prototype
     prototype[0, 0] = np.nextafter(prototype[0, 0], 9)
     assert everything(twin) != everything(model)
+
+
+def test_tables_and_arrays_of_times_are_refused_in_words():
+    times = np.arange("2026-11-18", "2026-11-28", dtype="datetime64[D]").reshape(-1, 1)
+    with pytest.raises(TypeError, match="X holds times, but distances need numbers"):
+        EverClust().fit(times)
+    table = pandas.DataFrame({"day": times[:, 0].astype("datetime64[s]")})
+    with pytest.raises(ValueError, match="distances need numbers: 'day'; leave them out"):
+        EverClust().fit(table)

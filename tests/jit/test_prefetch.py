@@ -11,12 +11,21 @@ import pytest
 
 from everclust import IDAT, EverClust
 from everclust.core import coarse, handovers, pair_table, precompile, readout
-from everclust.core.communities import coarse_vote, linked_nodes, matching, newcomers, valleys, voting
+from everclust.core.communities import (
+    coarse_vote,
+    homogeneity,
+    linked_nodes,
+    matching,
+    newcomers,
+    valleys,
+    voting,
+)
 from everclust.jit import prefetch
 
 PLANNED = (
     *(coarse.assign_coarsely, handovers.insert_rows, pair_table.rehash, readout.assign),
     *(coarse_vote.vote_coarsely, linked_nodes.gather, newcomers.group_newcomers),
+    homogeneity.compare_intervals,
     *(matching.match_groups, matching.tell_nodes, matching.count_arrivals),
     *(valleys.find_clusters, voting.vote, voting.vote_weights),
 )

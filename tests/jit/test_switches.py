@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from everclust.jit import switches
+from everclust.jit import prefetch, switches
+from everclust.jit.compile import Direct
 from support.paths import REPOSITORY, TESTS
 from support.slow import others_slow
 
@@ -88,6 +89,41 @@ def test_another_version_of_numba_switches_all_tricks_off(tmp_path):
 def test_tricks_are_switched_off_by_name(named, tmp_path):
     expected = switches.TRICKS if named == "all" else ["simd", "cache"]
     assert set(run(IMPORT, tmp_path, EVERCLUST_JIT_OFF=named)["off"]) == set(expected)
+
+
+@pytest.fixture
+def reasons(monkeypatch):
+    """Why tricks are off, as if none were."""
+    found = {}
+    monkeypatch.setattr(switches, "_reasons", found)
+    return found
+
+
+def test_a_kernel_without_an_entry_point_is_called_as_usual(reasons):
+    def double(x):
+        return 2 * x
+
+    double.overloads = {"the only one": object()}
+    direct = Direct(double)
+    assert [direct.run(1), direct.run(2)] == [2, 4]
+    assert list(reasons) == ["direct"]
+
+
+def test_a_second_process_that_cannot_start_is_done_without(reasons, monkeypatch):
+    def refuse(*_, **__):
+        raise OSError("no more processes")
+
+    monkeypatch.setattr(prefetch, "_can_start", lambda: True)
+    monkeypatch.setattr(prefetch, "_process", None)
+    monkeypatch.setattr(prefetch, "_expected", [("everclust.core.precompile", "components")])
+    monkeypatch.setattr(prefetch.subprocess, "Popen", refuse)
+    prefetch.start()
+    assert reasons == {"prefetch": "OSError: no more processes"}
+    assert not prefetch._awaited
+
+
+def test_every_trick_meets_a_surprise():
+    assert {*SURPRISES, "direct", "prefetch"} == set(switches.TRICKS)
 
 
 def test_a_trick_that_does_not_exist_is_refused():

@@ -210,6 +210,7 @@ def test_a_failing_save_leaves_the_old_file(step, error, model_file, monkeypatch
     assert os.listdir(model_file.parent) == ["model"]
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="only Linux has /dev/full")
 def test_a_full_disk_is_an_error(tmp_path):
     """/dev/full cannot be renamed onto, so the writing itself is tried there."""
     folder = tmp_path / "folder"
@@ -574,9 +575,9 @@ def test_names_that_cannot_be_saved_are_not_learnt(names):
     pandas = pytest.importorskip("pandas")
     rows = pandas.DataFrame(DIGITS[:30, 20:24], columns=names)
     model = EverClust()
-    with pytest.raises(
-        ValueError, match=r"no model can have: a control character .*; rename|unique column names"
-    ):
+    # Newer versions of scikit-learn refuse names that are there twice before everclust does.
+    refusal = r"no model can have: (a control character|the feature name 'a' is there twice).*; rename"
+    with pytest.raises(ValueError, match=f"{refusal}|unique column names"):
         model.fit(rows)
     assert not hasattr(model, "feature_names_in_")
 
@@ -755,10 +756,19 @@ def test_files_without_shifts_are_read(sound, tmp_path):
     assert model.partial_fit(DIGITS[:300, 20:24]).n_samples_seen_ == 600
 
 
+def test_files_without_an_end_of_clusters_are_read(sound, tmp_path):
+    header, arrays = take_apart(sound)
+    del header["scalars"]["cluster_end"]
+    (tmp_path / "model").write_bytes(put_together(header, arrays))
+    assert load(tmp_path / "model").partial_fit(DIGITS[:300, 20:24]).n_samples_seen_ == 600
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         (put("header", "scalars", "interval", -1), "invalid scalar 'interval'"),
+        (put("header", "scalars", "cluster_end", "far"), "invalid scalar 'cluster_end'"),
+        (put("header", "scalars", "cluster_end", -1.0), "clusters end at some distance"),
         (put("header", "scalars", "since_recalibration", 301), "invalid scalar 'since_recalibration'"),
         (put("header", "params", "clusters", "handover"), "invalid parameter 'clusters'"),
         (put("header", "params", "metric", "all"), "invalid parameter 'metric'"),
@@ -963,6 +973,7 @@ def test_a_link_stays_a_link(tmp_path):
     assert learnt(load(tmp_path / "file")) == learnt(model)
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no pipes in folders")
 def test_a_pipe_is_refused_and_stays(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(OSError, match="device or pipe"):

@@ -57,11 +57,14 @@ class HandoverOracle(oracle.Oracle):
         if len(self.prototype) == n_before:
             self.hand_over(first, second)
         else:
-            self.hand_over(n_before, first)
+            self.link_birth(n_before, first)
 
     def nearest_two(self, x: list[float]) -> tuple[int, int]:
         self.nearest = super().nearest_two(x)
         return self.nearest
+
+    def link_birth(self, k: int, first: int) -> None:
+        self.hand_over(k, first)
 
     def hand_over(self, i: int, j: int) -> None:
         ij = oracle.pair(i, j)

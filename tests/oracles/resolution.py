@@ -7,6 +7,7 @@ imported from everclust.
 import math
 from typing import Any
 
+from oracles import idat as oracle
 from oracles.handover import HandoverOracle
 
 N_PROBES = 32
@@ -30,8 +31,10 @@ class RefinedOracle(HandoverOracle):
         self.ratios: list[list[float]] = []  # ln(r2 / r1) of the same
         self.first: float | None = None  # the first squared distance above 0
         self.radius_factor = 1.0
+        self.end: float | None = None  # the distance at which clusters end
         self.resting = 0
         self.n_rounds = 0
+        self.n_outdated = 0  # hand-overs, for tests to see that there were some
 
     def seed(self, x: list[float]) -> None:
         super().seed(x)
@@ -40,6 +43,17 @@ class RefinedOracle(HandoverOracle):
     def resonate(self, x: list[float]) -> None:
         super().resonate(x)
         self.watch(x)
+
+    def link_birth(self, k: int, first: int) -> None:
+        """A new node outdates what its neighbour handed over to nodes beyond it, in other clusters."""
+        if self.end is not None:
+            away = [self.distance(self.prototype[first], y) for y in self.prototype]
+            for i in range(k):
+                ij = oracle.pair(first, i)
+                if away[i] > away[k] and away[i] > self.end and ij in self.handover:
+                    self.n_outdated += self.handover[ij] - 1
+                    self.handover[ij] = 1
+        super().link_birth(k, first)
 
     def watch(self, x: list[float]) -> None:
         if self.resting:
@@ -66,7 +80,7 @@ class RefinedOracle(HandoverOracle):
         apart = [away for away in self.away if min(away) > 0]
         n_first = sum(away.index(min(away)) < n / 2 for away in apart)
         if abs(n_first - len(apart) / 2) > UNEVEN * math.sqrt(len(apart)) / 2:
-            self.rounds, self.ratios, self.radius_factor = [], [], 1.0
+            self.rounds, self.ratios, self.radius_factor, self.end = [], [], 1.0, None
             self.probes, self.away = [], []
             return
         pairs = [sorted(away)[:2] for away in self.away]
@@ -91,13 +105,16 @@ class RefinedOracle(HandoverOracle):
 
     def decide(self, n: int) -> None:
         share = [self.within(b) / self.within(BINS - 1) for b in range(BINS)]
-        k = self.n_clusters(share, n)
-        self.radius_factor = 1.0
+        k, end = self.n_clusters(share, n)
+        self.radius_factor, self.end = 1.0, None
         if self.interval / k < ENOUGH:
             near, far = (self.distance_of(share, math.log(2) / m) for m in (PER_CLUSTER * k, self.interval))
             self.radius_factor = near / far
+            if self.n_rounds > 1:
+                self.end = math.sqrt(self.edge(end + 1))
 
-    def n_clusters(self, share: list[float], n: int) -> float:
+    def n_clusters(self, share: list[float], n: int) -> tuple[float, int]:
+        """How many clusters there are, and the last bin inside of one."""
         dimension = self.faded(self.ratios, lambda _: 1) / self.faded(self.ratios, lambda ratio: ratio)
         places = [b for b in range(BINS - 2) if share[b] * n >= FEWEST]
         slope = {b: 2 * math.log2(share[b + 2] / share[b]) for b in places}
@@ -107,11 +124,11 @@ class RefinedOracle(HandoverOracle):
             if share[b] < 1 / 2 and max([slope[c] for c in places if c > b], default=0) >= RISE * slope[b]
         ]
         if not ends:
-            return 1
+            return 1, BINS
         end = min(ends, key=lambda b: (slope[b], -b))
         around = share[end + 2] / share[end] - 1
         inside = 2 ** (dimension / 2) - 1
-        return 1 / share[end + 1] if around < HOLLOW * inside else 1
+        return 1 / share[end + 1] if around < HOLLOW * inside else 1, end
 
     def distance_of(self, share: list[float], wanted: float) -> float:
         b = min(i for i in range(BINS) if share[i] >= wanted)

@@ -20,6 +20,7 @@ MOST_NUMBERINGS, MOST_NODES = 3, 1000
 ROUNDING = 1e-9  # what differs by less is equal
 NORMAL = math.sqrt(24 / math.pi * (1 - 2 / math.pi))  # W/E of a normal distribution cut in the middle
 FEWEST_PER_UNKNOWN = 10
+MORE_ERRORS = 1
 
 
 def read_out(
@@ -71,7 +72,7 @@ def group_linked(y: Points, w: Pairs, before: Sequence[int], share: float) -> li
         alike = slow.choose_level([overlap(before, level, g) for level in levels])
         change = [a - b for a, b in zip(values[best], values[alike], strict=True)]
         best = best if mean(change, g) > share * standard_error(change, g) else alike
-    return unite_open(y, w, levels[best])
+    return unite_open(y, w, levels[best], before, share)
 
 
 # 1. Finest groups.
@@ -255,14 +256,28 @@ def overlap(before: Sequence[int], level: Sequence[int], g: Sequence[int]) -> fl
 # 4. No valley.
 
 
-def unite_open(y: Points, w: Pairs, level: Sequence[int]) -> list[int]:
-    """The groups, or components of open boundaries if every group is open to another without a dip."""
-    places, g = sorted(set(level)), slow.strengths(w, len(y))
-    if len(places) == 1 or sum(w.values()) < FEWEST_PER_UNKNOWN * (len(y) + len(y[0])):
+def unite_open(y: Points, w: Pairs, level: Sequence[int], before: Sequence[int], share: float) -> list[int]:
+    """The groups, or components of open boundaries if every group is open to another without a dip.
+
+    With one standard error more for the union, if it is then closer to the last answer, which had fewer.
+    """
+    n_before = len(set(before) - {UNKNOWN})
+    if len(set(level)) == 1 or sum(w.values()) < FEWEST_PER_UNKNOWN * (len(y) + len(y[0])):
         return list(level)
+    united = unite_groups(y, w, level, 0.0)
+    if 0 < n_before < len(set(united)):
+        once_more, g = unite_groups(y, w, level, MORE_ERRORS * share), slow.strengths(w, len(y))
+        if overlap(before, once_more, g) > overlap(before, united, g):
+            return once_more
+    return united
+
+
+def unite_groups(y: Points, w: Pairs, level: Sequence[int], leeway: float) -> list[int]:
+    """Components of open boundaries, or the groups if one of them is closed or there is a dip."""
+    places, g = sorted(set(level)), slow.strengths(w, len(y))
     mass = {a: sum(g[k] for k in members(level, a)) for a in places}
     few = sum(mass.values()) ** 2 < 2.5 * sum(m**2 for m in mass.values())
-    excess = open_boundaries(y, w, level, few)
+    excess = open_boundaries(y, w, level, few, leeway)
     least = (1 + ROUNDING) * (NORMAL if few else 1)
     valley = ridge = squares = 0.0
     pairs = partners(excess, mass, few)
@@ -276,7 +291,8 @@ def unite_open(y: Points, w: Pairs, level: Sequence[int]) -> list[int]:
         ridge += sum(lesser)
         squares += sum(count**2 for count in [*at[0], *lesser])
     error = math.sqrt(squares)
-    if valley + (min(error, 2 * math.sqrt(valley + ridge)) if doubtful else error) < ridge:
+    bound = min(error, 2 * math.sqrt(valley + ridge)) if doubtful else error
+    if valley + bound + leeway * error < ridge:
         return list(level)
     name = {a: a for a in places}
     for (a, b), value in [*excess.items(), *dict.fromkeys(pairs, math.inf).items()]:
@@ -304,13 +320,16 @@ def is_nearly_open(y: Points, w: Pairs, level: Sequence[int], a: int, b: int) ->
     return True
 
 
-def open_boundaries(y: Points, w: Pairs, level: Sequence[int], few: bool) -> dict[tuple[int, int], float]:
-    """W/E of every pair of groups."""
+def open_boundaries(
+    y: Points, w: Pairs, level: Sequence[int], few: bool, leeway: float
+) -> dict[tuple[int, int], float]:
+    """W/E of every pair of groups, W greater by so many standard errors."""
     excess: dict[tuple[int, int], float] = {}
     for a, b in combinations(sorted(set(level)), 2):
         if across := crossing(w, level, a, b):
             W, E = sum(across.values()), expected(y, w, level, a, b).plane
-            excess[a, b] = W / E if E > 0 else math.inf
+            error = math.sqrt(sum(count**2 for count in across.values()))
+            excess[a, b] = (W + leeway * error) / E if E > 0 else math.inf
             if few and W - max(across.values()) < E:
                 excess[a, b] = 0.0
     return excess

@@ -1,5 +1,7 @@
 """Hand-overs w{i, j}: how often node j was second when i was first. Learning never reads them.
 
+Where nodes get finer (resolution.py), new nodes outdate what coarse ones handed over to other clusters.
+
 The counts are the CONN matrix of Taşdemir and Merényi: competitive Hebbian links (Martinetz and Schulten)
 with weights. They are stored in a hash table of pairs of birth numbers: indices of nodes change when others
 are dropped, birth numbers do not. Pairs of dropped nodes stay in the table until there are too many, and are
@@ -13,6 +15,7 @@ from ..jit.compile import jit, jit_allocating, kernel
 from ..jit.reference import refer
 from ..jit.sorting import counting_sort, in_order
 from .layout import NONE
+from .metric import distance
 from .pair_table import scatter
 from .state import HANDOVER, State
 
@@ -20,19 +23,25 @@ MOST_PAIRS_PER_NODE = 8  # three or four are common
 
 
 @jit
-def find_row(state, a, b):  # INOUT handover, scalars.n_handovers
-    """Row of the pair {a, b} of births, a < b. A new row is empty until its caller counts."""
+def bucket_of(state, a, b):
+    """Where the pair {a, b} of births, a < b, is in the table, or the empty row that it would take."""
     mask = state.handover.shape[0] - 1  # the size is a power of two
     bucket = scatter(a, b) & mask
     row = state.handover[bucket]
-    while row.count > 0:
-        if row.a == a and row.b == b:
-            return row
+    while row.count > 0 and not (row.a == a and row.b == b):
         bucket = (bucket + 1) & mask
         row = state.handover[bucket]
-    row.a = a
-    row.b = b
-    state.scalars[0].n_handovers += 1
+    return bucket
+
+
+@jit
+def find_row(state, a, b):  # INOUT handover, scalars.n_handovers
+    """Row of the pair {a, b} of births, a < b. A new row is empty until its caller counts."""
+    row = state.handover[bucket_of(state, a, b)]
+    if row.count == 0:
+        row.a = a
+        row.b = b
+        state.scalars[0].n_handovers += 1
     return row
 
 
@@ -41,6 +50,20 @@ def hand_over(state, first, second):  # INOUT handover, scalars.n_handovers
     """w{first, second} += 1."""
     a, b = state.node[first].birth, state.node[second].birth
     find_row(state, min(a, b), max(a, b)).count += 1
+
+
+@jit
+def outdate_beyond(state, first, reach):  # INOUT handover
+    """Node `first` has a new neighbour within `reach`: w{first, k} = 1 for all nodes k beyond it.
+
+    Its samples handed over to those for want of a nearer node.
+    """
+    y, birth = state.prototype, state.node[first].birth
+    for k in range(state.scalars[0].n_nodes):
+        other = state.node[k].birth
+        row = state.handover[bucket_of(state, min(birth, other), max(birth, other))]
+        if row.count > 1 and distance(y[first], y[k], state.weight) > reach:
+            row.count = 1
 
 
 @kernel

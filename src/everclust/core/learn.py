@@ -7,7 +7,7 @@ import numpy as np
 from ..jit.compile import Direct, jit_inlined, kernel
 from ..jit.reference import refer
 from .cluster_ids import update_ids
-from .communities.newcomers import CHECK_INTERVAL, may_have_newcomers
+from .communities.newcomers import CHECK_INTERVAL, has_newcomers
 from .eviction import evict
 from .growth import grow, has_room
 from .layout import NEVER, NONE_CHANGED, SEED_NODES
@@ -41,7 +41,7 @@ def learn_sample(state, X, i, variant, scratch):  # INOUT state, scratch
 @kernel
 def learn_rows(state, X, start, variant, watch):  # INOUT state, watch
     """Learn the rows from start on, each once; returns the first row that found no room, or that comes after
-    sample watch[0], or when nodes from birth watch[1] on may be newcomers: then watch[2] is that sample."""
+    sample watch[0], or when there are newcomers from birth watch[1] on: then watch[2] is that sample."""
     state = refer(state)
     scalars, scratch = state.scalars[0], new_scratch(state)
     for i in range(start, X.shape[0]):
@@ -61,7 +61,7 @@ def learn_rows(state, X, start, variant, watch):  # INOUT state, watch
                 cap(state)
             scalars.since_recalibration = 0
             scalars.window_size = min(scalars.window_size, 2 * scalars.interval)
-        if scalars.n_seen % CHECK_INTERVAL == 0 and may_have_newcomers(state, watch[1]):
+        if scalars.n_seen % CHECK_INTERVAL == 0 and has_newcomers(state, watch[1]):
             watch[2] = scalars.n_seen
             return i + 1
         if scalars.n_seen >= watch[0]:

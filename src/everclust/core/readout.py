@@ -53,10 +53,17 @@ def components(state: State) -> np.ndarray:
 
 def cluster_ids(state: State) -> np.ndarray:
     """Permanent id of every node's cluster; those of nodes that are not active are NO_CLUSTER."""
-    nodes = state.node[: scalars_of(state).n_nodes]
-    ids = np.full(len(nodes), NO_CLUSTER)
-    ids[nodes["active"]] = state.slot["cluster"][state.slot["cluster_root"][nodes["slot"][nodes["active"]]]]
+    n_nodes = scalars_of(state).n_nodes
+    ids = np.full(n_nodes, NO_CLUSTER)
+    active = np.flatnonzero(state.node["active"][:n_nodes])
+    ids[active] = state.slot["cluster"][cluster_roots(state, active)]
     return ids
+
+
+def cluster_roots(state: State, active: np.ndarray) -> np.ndarray:
+    """Slots that hold the ids of the clusters of active nodes."""
+    slots = state.node["slot"][active]
+    return state.slot["cluster_root"][slots]
 
 
 def number_clusters(component: np.ndarray, candidate: np.ndarray) -> np.ndarray:

@@ -101,10 +101,11 @@ def recounted(state: State, counts: PairCounts) -> State:
 def apportioned(pairs: np.ndarray, total: int) -> np.ndarray:
     """Counts in proportion to those of the pairs with a given sum, by largest remainders; ties to the lower
     pair. Pairs that come to nothing are left out."""
-    shares = [count * total for count in pairs[:, 2].tolist()]  # Python's integers do not overflow
-    n = sum(pairs[:, 2].tolist())
-    count = np.array([share // n for share in shares], np.int64)
-    remainder = np.array([share % n for share in shares], np.int64)
+    n = max(int(pairs[:, 2].sum()), 1)  # there may be no pairs
+    whole, rest = divmod(total, n)
+    shares = pairs[:, 2].astype(np.int64 if n < 2**31 else object) * rest  # Python's integers do not overflow
+    count = pairs[:, 2] * whole + (shares // n).astype(np.int64)
+    remainder = (shares % n).astype(np.int64)
     count[np.argsort(-remainder, kind="stable")[: total - int(count.sum())]] += 1
     found = pairs.copy()
     found[:, 2] = count

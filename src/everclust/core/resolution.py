@@ -112,6 +112,7 @@ def forget(state):  # INOUT distance_count, scalars
     """What was counted is not of the present stream."""
     scalars = state.scalars[0]
     scalars.radius_factor = 1.0
+    scalars.cluster_end = 0.0
     scalars.n_ratios = 0.0
     scalars.log_ratios = 0.0
     for b in range(N_BINS):
@@ -130,25 +131,32 @@ def measure_dimension(state):  # INOUT scalars.n_ratios, scalars.log_ratios
 
 
 @jit
-def decide(state):  # INOUT scalars.radius_factor
-    """By how much the distance to the nearest of 5k samples is less than to the nearest of Λ."""
+def decide(state):  # INOUT scalars.radius_factor, scalars.cluster_end
+    """By how much the distance to the nearest of 5k samples is less than to the nearest of Λ.
+
+    Where clusters end matters from the second round on: the first may take pieces of a curve for clusters.
+    """
     scalars, counts = state.scalars[0], state.distance_count
     total = 0.0
     for b in range(N_BINS):
         total += counts[b]
     if total == 0.0 or scalars.log_ratios <= 0.0:
         return
-    k = n_clusters(state, total)
+    k, end = n_clusters(state, total)
     scalars.radius_factor = 1.0
+    scalars.cluster_end = 0.0
     if scalars.interval < FEWEST_PER_CLUSTER * k:
         near = squared_distance_within(counts, math.log(2.0) * total / (PER_CLUSTER * k))
         far = squared_distance_within(counts, math.log(2.0) * total / scalars.interval)
         scalars.radius_factor = math.sqrt(near / far)
+        if scalars.n_rounds > 0:
+            scalars.cluster_end = math.sqrt(lower_edge(end)) * 2.0 ** (0.5 * scalars.first_exponent)
 
 
 @jit
 def n_clusters(state, total):
-    """k: one in so many samples lies within the distance at which the cluster of a probe ends, or 1.
+    """(k, bin): one in k samples lies within the distance at which the cluster of a probe ends, or k is 1; it
+    ends where the bin begins.
 
     From bin to bin, growth is how many times as many samples lie within √2 times the distance: to the power
     of log 2/log √2 it is the dimension that they fill there. A cluster ends where growth is least, if farther
@@ -158,7 +166,7 @@ def n_clusters(state, total):
     inside = (
         2.0 ** (0.5 * scalars.n_ratios / scalars.log_ratios) - 1.0
     )  # growth of the density within, less 1
-    k, least, greatest = 1.0, math.inf, 1.0
+    k, end, least, greatest = 1.0, N_BINS, math.inf, 1.0
     beyond, half_way = total, total - counts[N_BINS - 1]
     for b in range(N_BINS - 3, -1, -1):
         within = half_way - counts[b + 1]
@@ -167,10 +175,11 @@ def n_clusters(state, total):
         growth = beyond / within
         if growth < least and within < 0.5 * total and greatest * greatest >= growth * growth * growth:
             least = growth
+            end = b + 1
             k = total / half_way if growth - 1.0 < HOLLOW * inside else 1.0
         greatest = max(greatest, growth)
         beyond, half_way = half_way, within
-    return k
+    return k, end
 
 
 @jit

@@ -2,7 +2,7 @@
 
 from ..jit.blocks import copy_row
 from ..jit.compile import jit, jit_inlined
-from .handovers import hand_over
+from .handovers import hand_over, outdate_beyond
 from .layout import NO_CLUSTER, NONE
 from .nearest import nearest_two, update_coarse
 from .spread import give_scale, observe
@@ -97,6 +97,8 @@ def resonate(state, x, variant, scratch):
     first, second, to_first, to_second = nearest_two(state, x, scratch)
     if similarity(to_first, state.node[first].scale) < vigilance:
         create(state, x)
+        if state.scalars[0].cluster_end > 0.0:
+            outdate_beyond(state, first, max(to_first, state.scalars[0].cluster_end))
         hand_over(state, state.scalars[0].n_nodes - 1, first)  # the birth link
         return
     hand_over(state, first, second)

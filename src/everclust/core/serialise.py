@@ -16,7 +16,7 @@ from .handovers import handovers, insert_rows, table_of
 from .invariants import check
 from .layout import ALL_CHANGED, N_BINS, N_PROBES, NO_CLUSTER, NONE
 from .pair_table import pair_of
-from .readout import cluster_ids, edges
+from .readout import cluster_ids, cluster_roots, edges
 from .state import State, allocate, scalar, scalars_of
 from .topology import list_isolated, promote, root, take_slot
 from .window import window_rows
@@ -28,7 +28,7 @@ KEPT_SCALARS = (
 )
 PROBE_SCALARS = (
     *("n_probes", "n_compared", "n_rounds", "n_resting", "first_exponent"),
-    *("n_ratios", "log_ratios", "radius_factor"),
+    *("n_ratios", "log_ratios", "radius_factor", "cluster_end"),
 )
 PROBE_ARRAYS = ("probe", "probe_distance", "distance_count")
 KINDS = {
@@ -74,9 +74,10 @@ def export(state: State, with_ids: bool = True) -> tuple[dict[str, Any], Arrays]
 
 def _since(state: State) -> np.ndarray:
     """From which sample on the cluster of every node has been there; 0 when it is in none."""
-    nodes = state.node[: scalars_of(state).n_nodes]
-    since = np.zeros(len(nodes), np.int64)
-    since[nodes["active"]] = state.slot["since"][state.slot["cluster_root"][nodes["slot"][nodes["active"]]]]
+    n_nodes = scalars_of(state).n_nodes
+    since = np.zeros(n_nodes, np.int64)
+    active = np.flatnonzero(state.node["active"][:n_nodes])
+    since[active] = state.slot["since"][cluster_roots(state, active)]
     return since
 
 
@@ -122,6 +123,7 @@ def restore(scalars: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Sta
     restored.window_head = restored.window_size % len(state.window)
     state.window[: restored.window_size] = arrays["window"]
     if "probe" in arrays:
+        scalars = {"cluster_end": 0.0, **scalars}  # which the first files with probes do not have
         for name in PROBE_SCALARS:
             restored[name] = scalars[name]
         for name in PROBE_ARRAYS:
@@ -129,7 +131,8 @@ def restore(scalars: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Sta
     handover = arrays["handover"].copy()
     handover[:, :2] = arrays["birth"][handover[:, :2]]
     insert_rows(state, table_of(handover))
-    _resume(state, arrays["evidence"], arrays["edge"], arrays["cluster"], arrays["since"])
+    # Copies can be written: for the read-only arrays of a file, numba would compile the kernel once more.
+    _resume(state, *(arrays[name].copy() for name in ("evidence", "edge", "cluster", "since")))
     return state
 
 

@@ -50,6 +50,7 @@ SCALARS = record(
     ("n_ratios", np.float64),  # D = n_ratios / log_ratios
     ("log_ratios", np.float64),
     ("radius_factor", np.float64),  # of the radius that V stands for
+    ("cluster_end", np.float64),  # distance at which clusters end, if they are many, else 0
 )
 NODE = record(
     ("usage", np.int64),  # M_k

@@ -46,6 +46,8 @@ class Clusterer(InspectionMixin):
     _variant: ClassVar[Variant] = PUBLISHED  # of learning, in the Euclidean metric, without a bound on nodes
     _listeners: list[Callable[[Event], object]]
     _times: SampleTimes | None = None  # of samples, where a stream has a clock of its own
+    _labels: np.ndarray | None = None  # of the latest rows, if they were predicted
+    _latest: np.ndarray | None = None  # rows to predict when labels are asked for
 
     def on_event(self, listener: Callable[[Event], object]) -> Self:
         """Call a function with every event of a cluster, after the batch in which it happened.
@@ -120,12 +122,11 @@ class Clusterer(InspectionMixin):
     @property
     def labels_(self) -> np.ndarray:
         """Cluster of each sample of the latest `fit` or `partial_fit`."""
-        if "_labels" not in self.__dict__:
-            latest = self.__dict__.get("_latest")
-            if latest is None:
+        if (labels := self._labels) is None:
+            if (latest := self._latest) is None:
                 raise AttributeError("There are no labels_: they are there after fit and partial_fit only.")
-            self._labels = self._predict_rows(latest)
-        return self._labels
+            labels = self._labels = self._predict_rows(latest)
+        return labels
 
     # Rows that were validated before
 
@@ -169,7 +170,7 @@ class Clusterer(InspectionMixin):
     def _remember(self, X: np.ndarray) -> None:
         """What `labels_` are predicted for: a copy of a small batch, later; those of a large one, now."""
         if X.size <= CHUNK_CELLS:
-            self._latest = np.array(X)  # callers reuse their memory
+            self._latest = X.copy()  # callers reuse their memory
         else:
             self._labels = self._predict_rows(X)
 
@@ -189,12 +190,11 @@ class Clusterer(InspectionMixin):
     def _learn(self, X: np.ndarray, new: Learner | None = None, first: bool = False) -> Sequence[Event]:
         """Learn rows in the model's learner or in a new one that replaces it; returns its events."""
         learner = self._learner if new is None else new
-        n_jobs = 1 if self._n_jobs is None else n_threads(self._n_jobs)
+        n_jobs = 1 if (chosen := self._n_jobs) is None else n_threads(chosen)
         parameters = self._metric, self.max_nodes
         if parameters != learner.parameters:  # to validate them takes time, and samples may come one by one
             self._pass_on(parameters, learner)
-        self.__dict__.pop("_labels", None)
-        self.__dict__.pop("_latest", None)
+        self._labels = self._latest = None
         if n_jobs == 1 and new is None and "_listeners" not in self.__dict__:  # the fast path of a stream
             learner.learn(X)
             return ()
@@ -267,8 +267,9 @@ def n_threads(n_jobs: object) -> int:
 
 
 def without_listeners(attributes: dict[str, Any]) -> dict[str, Any]:
-    """The attributes that copies and pickles of a model have too."""
-    return {name: value for name, value in attributes.items() if name not in ("_listeners", "_latest")}
+    """The attributes that copies and pickles of a model have too, without the latest rows."""
+    kept = {name: value for name, value in attributes.items() if name != "_listeners"}
+    return kept | {"_latest": None} if "_latest" in kept else kept
 
 
 def _check_choice(name: str, value: object, legal: tuple[str, ...]) -> None:

@@ -71,7 +71,13 @@ class IncrementalClusterer(
         """
         if unsupported:
             refuse_arguments("partial_fit", unsupported)
-        return self._fit(X, first=False)
+        if not (self.__sklearn_is_fitted__() and needs_no_validation(self, X, 2)):
+            return self._fit(X, first=False)
+        events = self._learn(X)  # the same as _fit, in less time: samples may come one by one
+        self._remember(X)
+        if events:
+            self._notify(events)
+        return self
 
     def learn_one(self, x: Any) -> Self:
         """Learn one sample given as a one-dimensional row.
@@ -165,8 +171,6 @@ class IncrementalClusterer(
     def _validated(self, X: Any, reset: bool, is_valid: bool) -> np.ndarray:
         if is_valid:
             return super()._validated(X, reset, is_valid)
-        if not reset and needs_no_validation(self, X, 2):
-            return X
         return validated_rows(self, X, reset=reset, as_is=True)
 
     def _parts(self, X: np.ndarray, step: int | None) -> Iterable[np.ndarray]:

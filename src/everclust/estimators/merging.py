@@ -144,8 +144,7 @@ def recount(model: Model, rows: Any) -> Model:
             "count the rows with this model."
         )
     twin = model.copy()
-    for name in ("_labels", "_latest"):
-        twin.__dict__.pop(name, None)
+    twin._labels = twin._latest = None
     twin._learner = recount_learner(model._learner, counts)
     return twin
 

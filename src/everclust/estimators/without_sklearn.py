@@ -44,6 +44,8 @@ class ComponentClusterer(Clusterer):
     _clusters = COMPONENTS
     _choices: ClassVar = {}
     _saved = ("max_nodes",)
+    _metric = "euclidean"  # read for every sample, and faster than a property
+    _n_jobs = None
 
     def __init__(self, *, max_nodes: int | None = None) -> None:
         self.max_nodes = max_nodes

@@ -16,6 +16,7 @@ QUIET, BACK = BORN + 1, BORN + 2  # kinds of events, after those of the core
 LOG_CHANCE = math.log(1e-6)
 FEWEST_LOOKS = 8  # at a cluster, to know how its samples come
 FEWEST_BACK = 3  # samples in one interval: fewer may be strays
+_new = tuple.__new__  # in half of the time that the constructor takes, for every cluster at every look
 
 
 def look(community: Community, came: int, size: int, n_seen: int) -> tuple[int | None, Community]:
@@ -23,21 +24,15 @@ def look(community: Community, came: int, size: int, n_seen: int) -> tuple[int |
 
     `came` counts its samples since the latest look, `size` those of its nodes in all.
     """
-    if came >= (FEWEST_BACK if community.is_quiet else 1):
-        return BACK if community.is_quiet else None, _counted(community, came, size, n_seen)
-    if not community.is_quiet and is_unlikely(community, size, n_seen):
+    _, centre, since, wait, _, latest, total, squares, n_looks, absent, is_quiet = community
+    if came >= (FEWEST_BACK if is_quiet else 1):
+        if n_looks:  # after an absence, the count before was 0
+            squares += latest * latest + came * came if absent else (came - latest) * (came - latest)
+        counted = size, centre, since, wait, n_seen, came, total + came, squares, n_looks + 1, False, False
+        return BACK if is_quiet else None, _new(Community, counted)
+    if not is_quiet and is_unlikely(community, size, n_seen):
         return QUIET, community._replace(size=size, is_quiet=True, absent=True)
     return None, community._replace(size=size, absent=True)
-
-
-def _counted(community: Community, came: int, size: int, n_seen: int) -> Community:
-    """The cluster with one more count: after an absence, the count before was 0."""
-    _, centre, since, wait, _, latest, total, squares, n_looks, absent, _ = community  # _replace is slow
-    if n_looks:
-        squares += latest**2 + came**2 if absent else (came - latest) ** 2
-    return Community(
-        size, centre, since, wait, n_seen, came, total + came, squares, n_looks + 1, False, False
-    )  # fmt: skip
 
 
 def is_unlikely(community: Community, size: int, n_seen: int) -> bool:

@@ -13,7 +13,7 @@ from ..core.communities.matching import NO_MEMBERS, Matched, Members
 from ..core.communities.newcomers import INWARD, newcomers_among, set_apart
 from ..core.communities.valleys import find_clusters
 from ..core.layout import NEVER, NO_CLUSTER, NONE
-from ..core.readout import candidates, cluster_ids, components
+from ..core.readout import candidates, cluster_ids, cluster_roots, components
 from ..core.state import State, scalar, scalars_of
 from ..jit.compile import Direct
 from .divisions import Lately, set_divided_apart
@@ -40,7 +40,7 @@ def read_components(state: State) -> Clusters:
     since = np.zeros(len(ids), np.int64)
     if scalars.n_active:
         named = np.flatnonzero(ids != NO_CLUSTER)
-        since[named] = state.slot["since"][state.slot["cluster_root"][state.node["slot"][named]]]
+        since[named] = state.slot["since"][cluster_roots(state, named)]
     else:
         ids[:] = scalars.provisional
     return Clusters(COMPONENTS, candidates(state), components(state), ids, since, np.empty(0))

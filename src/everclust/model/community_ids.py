@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..core.cluster_ids import BORN, SPLIT
+from ..core.communities.homogeneity import Past
 from ..core.communities.levels import SHORTEST_PAUSE
 from ..core.communities.linked_nodes import Base, named_by_lowest
 from ..core.communities.matching import (
@@ -50,7 +51,7 @@ from .schedule import (
     next_update,
     planned_update,
 )
-from .shifts import NO_PAST, Past, Shift, compare, looked_at, noted, wins_before
+from .shifts import NO_PAST, Shift, compare, looked_at, noted, wins_before
 from .telling import (
     Move,
     gone_changes,
@@ -226,8 +227,10 @@ class CommunityIds:
         compared = compare(self.past, found.base, self.members.told)
         shifts = looked_at(self.shifts, compared, is_answer(n_seen))
         self.shifts = {c: shift for c, shift in shifts.items() if c in self.communities}
-        told = self.members.told[found.is_divided] if found.is_divided is not None else NO_MEMBERS.told
-        self.divided = np.unique(told[told != NO_CLUSTER]).tolist()
+        self.divided = []
+        if found.is_divided is not None:
+            told = self.members.told[found.is_divided]
+            self.divided = np.unique(told[told != NO_CLUSTER]).tolist()
         if is_answer(n_seen):
             self.past = noted(self.past, found.base.births, found.base.wins)
 
@@ -262,26 +265,26 @@ class CommunityIds:
     def _look_for_absences(self, state: State) -> None:
         """Tell which clusters are quiet or back; before one is told quiet, look where its samples are."""
         found = self._arrivals(state)
-        looks = self._looks(found, scalar(state, "n_seen"))
-        if any(kind == QUIET for kind, _, _ in looks):
+        after, kinds = self._looks(found, scalar(state, "n_seen"))
+        if QUIET in kinds.values():
             self._update(state)
             found = self._arrivals(state)
-            looks = self._looks(found, scalar(state, "n_seen"))
-        self.communities |= {c: community for _, c, community in looks}
-        changes = [(kind, c, c, one.size, one.centre) for kind, c, one in looks if kind is not None]
-        self._log(changes, state)
+            after, kinds = self._looks(found, scalar(state, "n_seen"))
+        self.communities |= after
+        self._log([(kind, c, c, after[c].size, after[c].centre) for c, kind in kinds.items()], state)
         self.members = Members(*found[:4])
 
     def _arrivals(self, state: State) -> Arrivals:
         return _count_arrivals.run(self.members, state.node, scalar(state, "n_nodes"))
 
-    def _looks(self, found: Arrivals, n_seen: int) -> list[tuple[int | None, int, Community]]:
-        """(QUIET, BACK or None, id, cluster after this look) of every told cluster."""
-        looks = []
+    def _looks(self, found: Arrivals, n_seen: int) -> tuple[dict[int, Community], dict[int, int]]:
+        """Every told cluster after this look, and QUIET or BACK of those that are, by id."""
+        known, after, kinds = self.communities, {}, {}
         for c, came, size in zip(found.ids.tolist(), found.came.tolist(), found.sizes.tolist(), strict=True):
-            kind, community = look(self.communities[c], came, size, n_seen)
-            looks.append((kind, c, community))
-        return looks
+            kind, after[c] = look(known[c], came, size, n_seen)
+            if kind is not None:
+                kinds[c] = kind
+        return after, kinds
 
     # ---- What is shown ----
 

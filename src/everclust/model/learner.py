@@ -44,6 +44,7 @@ class Learner:
         history: Arrays | None = None,
     ) -> None:
         self.state = state
+        self._n_features = state.prototype.shape[1]
         self.variant = variant
         self.parameters: tuple[Any, ...] | None = None  # of the estimator, when it last learnt
         self.lock = threading.RLock()
@@ -64,10 +65,8 @@ class Learner:
         X : ndarray of shape (n_samples, n_features)
         """
         with self.lock:
-            if X.shape[1] != self.state.prototype.shape[1]:  # the kernels do not check it
-                raise ValueError(
-                    f"X has {X.shape[1]} features, but the model has {self.state.prototype.shape[1]}."
-                )
+            if X.shape[1] != self._n_features:  # the kernels do not check it
+                raise ValueError(f"X has {X.shape[1]} features, but the model has {self._n_features}.")
             try:
                 pause, start = self._adopt, 0
                 if self.clusters == HANDOVER:
@@ -102,7 +101,7 @@ class Learner:
     def _adopt(self, state: State) -> None:
         """Adopt `state` and empty its buffer of events."""
         self.state = state
-        if scalar(state, "n_events"):
+        if state.scalars["n_events"].item():
             self.ids.drain(state)
 
     def become(self, other: Learner) -> None:

@@ -6,7 +6,7 @@ of the merged model says so.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -48,10 +48,16 @@ class MergedLearner(NamedTuple):
     labels: np.ndarray  # of the merged learner's nodes
 
 
-def merge_learners(learners: Sequence[Learner], base: Learner | None, variant: Variant) -> MergedLearner:
-    """One learner of many."""
-    parts = [updated(learner) for learner in learners]
+def merge_learners(
+    learners: Sequence[Learner],
+    base: Learner | None,
+    variant: Variant,
+    apply: Callable[..., Iterable[Learner]] = map,
+) -> MergedLearner:
+    """One learner of many; `apply` updates their ids, on threads if it is the `map` of a pool."""
+    coming = apply(updated, learners)
     before = None if base is None else updated(base)
+    parts = list(coming)
     state, places, order = merge_states(
         [part.state for part in parts], None if before is None else before.state, variant.capped
     )

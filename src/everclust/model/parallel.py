@@ -19,6 +19,7 @@ from ..core.handovers import births_of
 from ..core.layout import NONE
 from ..core.recount import PairCounts, apportioned, count_pairs
 from ..core.serialise import export
+from ..core.state import new_state
 from .learner import Learner
 from .merging import merge_learners, recount_learner, updated
 from .rows import as_kernel_rows
@@ -34,6 +35,11 @@ PIECE_CELLS = 2**16  # of a shard between two checks for Ctrl-C
 def round_length(n_features: int, n_jobs: int) -> int:
     """Rows that are learnt between two mergers."""
     return n_jobs * max(FEWEST_ROWS, min(MOST_ROWS, MOST_CELLS // n_features))
+
+
+def load_kernels() -> None:
+    """Load what every kernel needs, numba's tables and SciPy, and a small kernel: a third of a second."""
+    export(new_state(1), with_ids=False)
 
 
 def learn_rows(learner: Learner, X: np.ndarray, n_jobs: int) -> None:  # INOUT learner
@@ -66,7 +72,7 @@ def _learnt_by_forks(base: Learner, X: np.ndarray, n_jobs: int) -> Learner:
         shards = (X[i::n_jobs] for i in range(n_jobs))
         for _ in pool.map(_learn_shard, forks, shards, [stopped] * n_jobs):
             pass
-        merged = merge_learners(forks, base, base.variant).learner
+        merged = merge_learners(forks, base, base.variant, pool.map).learner
         rows = _sample(X, ROWS_A_NODE * merged.scalar("n_nodes"))
         counts = pool.map(_counts, [merged] * n_jobs, np.array_split(rows, n_jobs))
         return recount_learner(merged, _completed(reduce(add, counts), merged, base))
@@ -92,7 +98,7 @@ def _completed(counts: PairCounts, learner: Learner, base: Learner) -> PairCount
     n_base = base.scalar("n_seen")
     n_later = learner.scalar("n_seen") - n_base
     place = index_by_birth(births_of(learner.state), births_of(base.state))
-    before, n_evident = export(base.state)[1], int(counts.evidence[:, 2].sum())
+    before, n_evident = export(base.state, with_ids=False)[1], int(counts.evidence[:, 2].sum())
     later = PairCounts(
         n_later,
         counts.n_nodes,

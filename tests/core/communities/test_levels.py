@@ -86,7 +86,7 @@ def test_only_what_is_worth_more_is_taken(compiled, silhouette):
 
 def test_likeness(compiled, silhouette):
     def like(*before):
-        return compiled(levels.overlap)(silhouette, np.array(before), np.arange(3))
+        return compiled(levels.overlap)(silhouette.g, silhouette.group, np.array(before), np.arange(3))
 
     assert like(2, 2, 0, 0, 1, 1) == 24  # the same groups: all 12 hand-overs stay, seen from either side
     assert like(0, 0, 0, 0, 0, 0) == 12 + 6  # all groups within one; the largest of them in it

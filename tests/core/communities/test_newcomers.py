@@ -5,7 +5,7 @@ import pytest
 
 from everclust.core.communities.newcomers import (
     find_newcomers,
-    may_have_newcomers,
+    has_newcomers,
     newcomers_among,
     set_apart,
 )
@@ -51,10 +51,20 @@ def test_newcomers_are_two_nodes_or_more_with_16_samples(grown):
 
 
 @pytest.mark.parametrize(
-    ("first", "wins", "may"), [(3, (6, 5, 4, 1), True), (3, (6, 5, 3, 1), False), (6, (1, 1, 1, 99), False)]
+    ("first", "wins", "links", "has"),
+    [
+        (3, (6, 5, 5, 1), LINKS, True),
+        (3, (6, 5, 4, 1), LINKS, False),  # 16 samples, but one of them is no newcomer's
+        (3, (6, 5, 3, 1), LINKS, False),
+        (6, (1, 1, 1, 99), LINKS, False),
+        (3, (6, 5, 5, 1), [*LINKS, (2, 3, 2)], False),
+        (NEVER, (6, 5, 5, 1), LINKS, False),
+    ],
 )
-def test_when_there_may_be_newcomers(grown, compiled, first, wins, may):
-    assert compiled(may_have_newcomers)(grown(LINKS, (9, 9, 9, *wins)), first) == may
+def test_whether_there_are_newcomers(grown, compiled, first, wins, links, has):
+    state = grown(links, (9, 9, 9, *wins))
+    assert compiled(has_newcomers)(state, first) == has
+    assert (find_newcomers(state, first) != NONE).any() == has
 
 
 def test_groups_that_nothing_connects(grown, model):

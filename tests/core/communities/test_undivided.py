@@ -16,20 +16,22 @@ from support.jit_mode import PLAIN
 from support.slow import others_slow
 
 
-def nodes_of(position, links):
+def nodes_of(position, links, before=None):
     position, links = np.array(position, float).reshape(len(position), -1), np.array(links)
     g = np.bincount(links[:, :2].ravel(), np.repeat(links[:, 2], 2), len(position))
-    return valleys.Nodes(position, links, g, np.full(len(position), NO_CLUSTER))
+    return valleys.Nodes(
+        position, links, g, np.full(len(position), NO_CLUSTER) if before is None else np.array(before)
+    )
 
 
 @pytest.fixture(scope="module")
 def united(compiled):
     """The compiled answer, which is that of the slow rules."""
 
-    def find(nodes, group):
-        found = compiled(undivided.unite_open)(nodes, np.array(group)).tolist()
+    def find(nodes, group, known=1.0):
+        found = compiled(undivided.unite_open)(nodes, np.array(group), known).tolist()
         pairs = {(i, j): count for i, j, count in nodes.links.tolist()}
-        expected = slow.unite_open(nodes.position.tolist(), pairs, group)
+        expected = slow.unite_open(nodes.position.tolist(), pairs, group, nodes.before.tolist(), known)
         assert [found.index(c) for c in found] == [expected.index(c) for c in expected]
         return found
 
@@ -77,6 +79,32 @@ def test_pieces_of_two_lines_are_two_clusters(united):
     links = [*links, *((i + 8, j + 8, n) for i, j, n in links)]
     group = [0] * 4 + [1] * 4 + [2] * 4 + [3] * 4
     assert united(nodes_of(apart, links), group) == [0] * 8 + [2] * 8
+
+
+HALVES = [0] * 20 + [1] * 20
+
+
+def test_what_was_one_stays_one_within_a_standard_error(united):
+    """Two halves of a grid: W = 100, with an error of 50, and E is 66.5. Open is W > 1.67 E, 110.8: the
+    error times 0.25 suffices, and times 0.1 does not."""
+    position, links = grid(10, 4, lambda x: 20 if x != 4 else 25)
+    assert united(nodes_of(position, links, [0] * 40), HALVES) == [0] * 40
+    assert united(nodes_of(position, links, [0] * 40), HALVES, known=0.25) == [0] * 40
+    assert united(nodes_of(position, links, [0] * 40), HALVES, known=0.1) == HALVES
+    assert united(nodes_of(position, links, HALVES), HALVES) == HALVES
+    assert united(nodes_of(position, links), HALVES) == HALVES
+
+
+def test_what_was_nearly_as_many_clusters_does_not_become_one(united):
+    """Six pieces of a line with a dip at every border: they were five clusters, and one before that."""
+    position, links = chain([40 if i % 4 != 3 else 26 for i in range(23)])
+    wide = [(2 * x, y) for x in position for y in range(4)]
+    links = [(4 * i + y, 4 * j + y, n) for i, j, n in links for y in range(4)]
+    links += [(4 * i + y, 4 * i + y + 1, 40) for i in range(24) for y in range(3)]
+    pieces = [k // 16 for k in range(96)]
+    assert united(nodes_of(wide, links), pieces) == pieces
+    assert united(nodes_of(wide, links, np.maximum(np.array(pieces) - 1, 0)), pieces) == pieces
+    assert united(nodes_of(wide, links, [0] * 96), pieces) == [0] * 96
 
 
 def test_few_hand_overs_prove_nothing(united):
@@ -133,11 +161,14 @@ def test_groups_are_counted_by_what_they_hold(compiled):
 
 def test_partners(compiled):
     excess = np.array([[0.0, 2, 3], [2, 0, 2], [3, 2, 0]])
-    find = compiled(undivided.find_partners)
-    assert find(excess, np.array([1.0, 2, 3]), False).tolist() == [2, 0, 0]
-    assert find(excess, np.array([3.0, 1, 1]), True).tolist() == [0, 0, 0]
-    assert find(excess, np.array([1.0, 1, 1]), True).tolist() == [0, 0, 0]
-    assert find(excess * 0, np.array([1.0, 2, 3]), True).tolist() == [1, 2, 2]
+
+    def find(excess, mass, few):
+        return [compiled(undivided.find_partner)(excess, np.array(mass), few, a) for a in range(3)]
+
+    assert find(excess, [1.0, 2, 3], False) == [2, 0, 0]
+    assert find(excess, [3.0, 1, 1], True) == [0, 0, 0]
+    assert find(excess, [1.0, 1, 1], True) == [0, 0, 0]
+    assert find(excess * 0, [1.0, 2, 3], True) == [1, 2, 2]
 
 
 @pytest.fixture
@@ -178,13 +209,13 @@ def test_the_plane_through_a_single_node_touches_its_links(dip):
 def has_dip(compiled):
     """For three groups of four columns and six rows, 30 hand-overs everywhere but between the groups."""
 
-    def measure(first, second, partner, strictly=False):
+    def measure(first, second, partner, strictly=False, leeway=0.0):
         between = {3: first, 7: second}
         nodes = nodes_of(*grid(12, 6, lambda x: between.get(x, 30)))
         group = np.arange(72) // 24
         cut = compiled(new_cut)(nodes.position, nodes.links, nodes.g, group, 3)
         inside = compiled(sort_by_group)(nodes.links, group, 3)
-        return compiled(undivided.has_dip)(nodes, group, cut, inside, np.array(partner), strictly)
+        return compiled(undivided.has_dip)(nodes, group, cut, inside, np.array(partner), strictly, leeway)
 
     return measure
 
@@ -200,6 +231,13 @@ def test_strictly_a_dip_is_deeper_than_two_standard_deviations_of_its_counts(has
     # 264 + 2 · √(264 + 360), 50, is less than 360; 12 · 26 = 312 and 52 are more.
     assert has_dip(22, 22, [1, 0, 1], strictly=True)
     assert not has_dip(26, 26, [1, 0, 1], strictly=True)
+
+
+def test_leeway_asks_for_more_standard_errors(has_dip):
+    # 168 + 115 < 360, but 168 + 2 · 115 is more; strictly, 264 + 50 < 360, but 264 + 50 + 129 is more.
+    assert not has_dip(14, 14, [1, 0, 1], leeway=1.0)
+    assert not has_dip(22, 22, [1, 0, 1], strictly=True, leeway=1.0)
+    assert has_dip(14, 14, [1, 0, 1], leeway=0.5)
 
 
 def test_a_boundary_counts_once_for_dips(has_dip):
@@ -220,7 +258,9 @@ def levels(draw):
     pairs = sorted({tuple(sorted((i, j))) for i in range(n) for j in near[i]})
     thin = draw(st.sampled_from([0.5, 0.7, 1, 2]))
     links = [(i, j, int(rng.integers(10, 60) * (1 if group[i] == group[j] else thin)) + 1) for i, j in pairs]
-    return nodes_of(position, links), group.tolist()
+    n_before = draw(st.integers(1, 4))
+    before = np.where(rng.random(n) < draw(st.sampled_from([0, 0.2, 1])), NO_CLUSTER, group % n_before)
+    return nodes_of(position, links, before), group.tolist(), draw(st.sampled_from([0.0, 0.5, 1.0]))
 
 
 @settings(max_examples=60 if PLAIN else 400)

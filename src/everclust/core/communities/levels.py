@@ -145,13 +145,13 @@ def consider(level, silhouette, score):  # INOUT level
 
 
 @jit_allocating
-def overlap(silhouette, before, groups):
+def overlap(g, group, before, groups):
     """Hand-overs of nodes that stay with the largest part of their group, counted from either side."""
-    n_groups = silhouette.size.shape[0]
+    n_groups = highest_index(group) + 1
     common = np.zeros((highest_index(before) + 1, n_groups))
     for i in range(before.shape[0]):
         if before[i] != NO_CLUSTER:
-            common[before[i], silhouette.group[i]] += silhouette.g[i]
+            common[before[i], group[i]] += g[i]
     largest = np.zeros(n_groups)
     total = 0.0
     for c in range(common.shape[0]):

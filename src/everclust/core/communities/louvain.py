@@ -84,14 +84,16 @@ def move_all(graph, group):  # INOUT group
         mass[group[i]] += graph.strength[i]
     towards = np.zeros(n, np.int64)  # w(i → c), zero between two uses
     linked = np.empty(n, INDEX)
-    has_moved = False
+    has_moved, n_settled = False, 0  # nodes that would stay, as none has moved since they were asked
     for _ in range(MOST_PASSES):
-        n_moves = 0
         for i in range(n):
-            n_moves += move(graph, group, mass, towards, linked, total, i)
-        if n_moves == 0:
+            n_settled += 1
+            if move(graph, group, mass, towards, linked, total, i):
+                has_moved, n_settled = True, 1  # where it is now, it would stay
+            if n_settled == n:
+                break
+        if n_settled == n:
             break
-        has_moved = True
     return has_moved
 
 

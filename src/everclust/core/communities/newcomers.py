@@ -27,7 +27,7 @@ def find_newcomers(state: State, first_birth: int) -> np.ndarray:
     first = int(births.searchsorted(first_birth))
     if len(births) - first < FEWEST_NODES:
         return np.full(len(births) - first, NONE)
-    return _group_newcomers.run(state.handover, births, state.node[: len(births)], first)
+    return _direct.run(state.handover, births, state.node[: len(births)], first)
 
 
 def newcomers_among(state: State, nodes: np.ndarray, first_birth: int) -> np.ndarray | None:
@@ -42,19 +42,41 @@ def newcomers_among(state: State, nodes: np.ndarray, first_birth: int) -> np.nda
     return group[nodes]
 
 
+@jit_allocating
+def has_newcomers(state, first_birth):
+    """Whether some of the nodes of this birth or later are newcomers."""
+    n_nodes = state.scalars[0].n_nodes
+    first, wins = n_nodes, 0
+    while first > 0 and state.node[first - 1].birth >= first_birth:
+        first -= 1
+        wins += state.node[first].wins
+    if n_nodes - first < FEWEST_NODES or wins < FEWEST_WINS:
+        return False
+    births = np.empty(n_nodes, np.int64)
+    for k in range(n_nodes):
+        births[k] = state.node[k].birth
+    group = _group_newcomers(state.handover, births, state.node, first)
+    return highest_of(group) != NONE
+
+
 @jit
-def may_have_newcomers(state, first_birth):
-    """Whether the nodes of this birth or later are enough, and have enough samples, for newcomers."""
-    k, wins = state.scalars[0].n_nodes - 1, 0
-    while k >= 0 and state.node[k].birth >= first_birth:
-        wins += state.node[k].wins
-        k -= 1
-    return state.scalars[0].n_nodes - 1 - k >= FEWEST_NODES and wins >= FEWEST_WINS
+def highest_of(group):
+    """The highest of some groups, or NONE."""
+    highest = NONE
+    for k in range(group.shape[0]):
+        highest = max(highest, group[k])
+    return highest
 
 
 @kernel
 def group_newcomers(table, births, node, first):
     """Group of every node from `first` on, or NONE: those connected by hand-overs that stay among them."""
+    return _group_newcomers(table, births, node, first)
+
+
+@jit_allocating
+def _group_newcomers(table, births, node, first):
+    """The same, for kernels."""
     n = births.shape[0] - first
     inner, outer, links = count_handovers(table, births, first)
     is_new = np.empty(n, np.bool_)
@@ -111,7 +133,7 @@ def connect(links, is_new):
     return name
 
 
-_group_newcomers = Direct(group_newcomers)
+_direct = Direct(group_newcomers)
 
 
 def set_apart(group: np.ndarray, wins: np.ndarray, newcomers: np.ndarray) -> np.ndarray:

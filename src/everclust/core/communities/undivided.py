@@ -9,15 +9,21 @@ there, if the counts show that there is no dip.
 Where two groups hold nearly everything, one boundary must tell one cloud from two classes that overlap. So it
 must be as open as a normal distribution cut in the middle, not over a single link, and small pieces do not
 connect the two.
+
+Counts vary, so a cloud near the limit would be one cluster now and several a thousand samples later. What was
+one at the last answer stays one as long as one more standard error, scaled by the share of samples that this
+answer had seen, leaves it so.
 """
 
 import math
 
 import numpy as np
 
-from ...jit.arrays import counted_up, sum_of, taken
+from ...jit.arrays import counted_up, highest_index, sum_of, taken
 from ...jit.compile import jit, jit_allocating
+from ..layout import NO_CLUSTER
 from .boundaries import EXTENT, ROUNDING, homogeneous, new_cut, sort_by_group, variance_along
+from .levels import overlap
 from .louvain import close_up
 
 NORMAL = (
@@ -25,10 +31,11 @@ NORMAL = (
 )  # its W/E, cut in the middle
 SOME_CLOSED = -1
 FEWEST_PER_UNKNOWN = 10.0  # hand-overs per node and feature: fewer do not show where there is a valley
+MORE_ERRORS = 1.0  # standard errors in favour of the last answer
 
 
 @jit_allocating
-def unite_open(nodes, group):  # INOUT group
+def unite_open(nodes, group, known):  # INOUT group
     """Connected components of open boundaries where no valley divides the groups, else the groups."""
     n_groups = close_up(group)
     n, n_features = nodes.position.shape
@@ -37,11 +44,20 @@ def unite_open(nodes, group):  # INOUT group
     cut = new_cut(nodes.position, nodes.links, nodes.g, group, n_groups)
     inside = sort_by_group(nodes.links, group, n_groups)
     few = are_few(cut.mass)
-    excess = measure_level(nodes, cut, inside, few)
-    least = least_excess(few)
-    partner = find_partners(excess, cut.mass, few)
-    n_nearly = count_nearly_open(nodes, cut, inside, excess, partner, few)
-    if n_nearly == SOME_CLOSED or has_dip(nodes, group, cut, inside, partner, n_nearly > 0):
+    found = unite_groups(nodes, group, cut, inside, few, 0.0)
+    if 0 < count_known(nodes.before) < count_known(found):
+        once_more = unite_groups(nodes, group, cut, inside, few, MORE_ERRORS * known)
+        return once_more if likeness(nodes, once_more) > likeness(nodes, found) else found
+    return found
+
+
+@jit_allocating
+def unite_groups(nodes, group, cut, inside, few, leeway):
+    """`unite_open` with so many standard errors in favour of one cluster."""
+    least, n_groups = least_excess(few), cut.mass.shape[0]
+    excess, partner = np.zeros((n_groups, n_groups)), counted_up(n_groups)
+    n_nearly = measure_level(nodes, cut, inside, few, leeway, excess, partner)
+    if n_nearly == SOME_CLOSED or has_dip(nodes, group, cut, inside, partner, n_nearly > 0, leeway):
         return group
     united = counted_up(n_groups)
     for a in range(n_groups):
@@ -50,6 +66,24 @@ def unite_open(nodes, group):  # INOUT group
             if excess[a, b] > least:
                 unite_names(united, a, b)
     return taken(united, group)
+
+
+@jit_allocating
+def likeness(nodes, group):
+    """How close groups are to the last answer."""
+    return overlap(nodes.g, group, nodes.before, counted_up(highest_index(group) + 1))
+
+
+@jit_allocating
+def count_known(label):
+    """How many labels there are, without NO_CLUSTER."""
+    is_there = np.zeros(highest_index(label) + 1, np.bool_)
+    n = 0
+    for c in label:
+        if c != NO_CLUSTER and not is_there[c]:
+            is_there[c] = True
+            n += 1
+    return n
 
 
 @jit
@@ -69,46 +103,47 @@ def least_excess(few):
 
 
 @jit_allocating
-def measure_level(nodes, cut, inside, few):
-    """W/E of every pair of groups, 0 if nothing crosses or, among few, if it does over a single link."""
-    n_groups = cut.mass.shape[0]
-    excess, x = np.zeros((n_groups, n_groups)), np.empty(nodes.g.shape[0])
-    for a in range(n_groups):
-        for b in range(a + 1, n_groups):
-            W = cut.crossing[a, b]
-            if W > 0.0:
-                expected = homogeneous(nodes.position, nodes.g, cut, inside, a, b, x)
-                if not few or W - cut.heaviest[a, b] >= expected:
-                    excess[a, b] = excess[b, a] = W / expected if expected > 0.0 else np.inf
-    return excess
+def measure_level(nodes, cut, inside, few, leeway, excess, partner):  # INOUT excess, partner
+    """Find W/E of every pair of groups and the partners of the groups, up to the first group that is closed.
 
-
-@jit_allocating
-def find_partners(excess, mass, few):
-    """The group that each group is most open to, the lowest on ties. Among few, only heavier ones count, and
-    the heaviest is its own partner."""
-    partner = counted_up(mass.shape[0])
-    for a in range(mass.shape[0]):
-        most = -1.0
-        for b in range(mass.shape[0]):
-            is_heavier = mass[b] > mass[a] or (mass[b] == mass[a] and b < a)
-            if b != a and (is_heavier or not few) and excess[a, b] > most:
-                partner[a], most = b, excess[a, b]
-    return partner
-
-
-@jit_allocating
-def count_nearly_open(nodes, cut, inside, excess, partner, few):
-    """How many groups are not open to their partners, but nearly; or that some are closed, as few may not."""
-    least, n_nearly, n_closed = least_excess(few), 0, 0
-    x = np.empty(nodes.g.shape[0])
+    Returns how many groups are not open to their partners, but nearly; or that one is closed, as all such are
+    among few.
+    """
+    least, n_nearly, x = least_excess(few), 0, np.empty(nodes.g.shape[0])
     for a in range(partner.shape[0]):
-        b = partner[a]
+        for b in range(a + 1, partner.shape[0]):
+            if cut.crossing[a, b] > 0.0:
+                excess[a, b] = measure_excess(nodes, cut, inside, few, leeway, a, b, x)
+                excess[b, a] = excess[a, b]
+        b = partner[a] = find_partner(excess, cut.mass, few, a)
         if b != a and not excess[a, b] > least:
-            is_closed = few or not is_nearly_open(nodes, cut, inside, a, b, x)
-            n_closed += is_closed
-            n_nearly += not is_closed
-    return SOME_CLOSED if n_closed > 0 else n_nearly
+            if few or not is_nearly_open(nodes, cut, inside, a, b, x):
+                return SOME_CLOSED
+            n_nearly += 1
+    return n_nearly
+
+
+@jit_allocating
+def measure_excess(nodes, cut, inside, few, leeway, a, b, x):  # INOUT x
+    """W/E of two groups, W with so many of its standard errors √Σw² added; 0 if, among few, hand-overs cross
+    over a single link."""
+    W, expected = cut.crossing[a, b], homogeneous(nodes.position, nodes.g, cut, inside, a, b, x)
+    if not few or W - cut.heaviest[a, b] >= expected:
+        W += leeway * math.sqrt(cut.squares[a, b])
+        return W / expected if expected > 0.0 else np.inf
+    return 0.0
+
+
+@jit
+def find_partner(excess, mass, few, a):
+    """The group that group a is most open to, the lowest on ties. Among few, only heavier ones count, and
+    the heaviest is its own partner."""
+    partner, most = a, -1.0
+    for b in range(mass.shape[0]):
+        is_heavier = mass[b] > mass[a] or (mass[b] == mass[a] and b < a)
+        if b != a and (is_heavier or not few) and excess[a, b] > most:
+            partner, most = b, excess[a, b]
+    return partner
 
 
 @jit_allocating
@@ -134,10 +169,10 @@ def is_long(nodes, cut, inside, c, x):
 
 
 @jit_allocating
-def has_dip(nodes, group, cut, inside, partner, strictly):
+def has_dip(nodes, group, cut, inside, partner, strictly, leeway):
     """Whether fewer hand-overs cross between each group and its partner than at their centres, by more than
-    a standard error; strictly, by more than two standard deviations of such counts. All these boundaries are
-    added up, each of them once."""
+    a standard error; strictly, by more than two standard deviations of such counts; and with leeway, by more
+    than so many standard errors in addition. All these boundaries are added up, each of them once."""
     x = np.empty(group.shape[0])
     valley = ridge = squares = 0.0
     for a in range(partner.shape[0]):
@@ -149,9 +184,8 @@ def has_dip(nodes, group, cut, inside, partner, strictly):
             ridge += through
             squares += of_between + of_through
     error = math.sqrt(squares)
-    if strictly:
-        error = min(error, 2.0 * math.sqrt(valley + ridge))
-    return valley + error < ridge
+    bound = min(error, 2.0 * math.sqrt(valley + ridge)) if strictly else error
+    return valley + bound + leeway * error < ridge
 
 
 @jit

@@ -142,7 +142,7 @@ def cluster_linked(base, linked, weight, known):
             cut = measure_boundaries(position, links, g, group, n_groups)
             merge_down(nodes, cut, group, best, alike)
     stays = alike.score[0] > 0.0 and not is_clearly_better(g, best.value, alike.value, known)
-    return by_first_node(unite_open(nodes, alike.group if stays else best.group))
+    return by_first_node(unite_open(nodes, alike.group if stays else best.group, known))
 
 
 @jit_allocating
@@ -273,7 +273,7 @@ def merge_down(nodes, cut, group, best, alike):  # INOUT best, alike
     facing = new_facing(silhouette, groups)
     while True:
         consider(best, silhouette, weighted_mean(silhouette.g, silhouette.value))
-        consider(alike, silhouette, overlap(silhouette, nodes.before, groups))
+        consider(alike, silhouette, overlap(silhouette.g, silhouette.group, nodes.before, groups))
         if groups.shape[0] == 2:
             return
         a, b = next_pair(W, E, mass, groups)
