@@ -4,6 +4,8 @@ import os
 import shutil
 import threading
 import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import unquote
 
 import pytest
 
@@ -54,7 +56,10 @@ def visit(browser):
 
 
 def until(tab, expression, seconds=20):
-    """Poll an expression from outside: the page's security policy forbids playwright's own waiting."""
+    """Poll an expression from outside: the page's security policy forbids playwright's own waiting.
+
+    `tab` may be a frame.
+    """
     deadline = time.monotonic() + seconds
     while not tab.evaluate(f"Boolean({expression})"):
         assert time.monotonic() < deadline, expression
@@ -250,6 +255,81 @@ def test_a_browser_that_blocks_storage_shows_the_page(page, browser):
         tab.click("#theme")
         assert tab.evaluate(shade) != before
         assert not errors
+
+
+# What VS Code lets the frame around an output do; that it lets pages keep their origin is what ours lives on.
+VSCODE = "allow-scripts allow-same-origin allow-forms allow-pointer-lock allow-downloads"
+
+
+@pytest.fixture
+def notebook(page):
+    """Serve a page of another site, which shows the output in a frame of its own, as notebooks of VS Code do.
+
+    A browser refuses that a page from elsewhere frames one of this machine, so it is a real server.
+    """
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            path, _, sandbox = self.path.partition("?")
+            frame = f'<iframe src="/output" sandbox="{unquote(sandbox)}" width="1200" height="760"></iframe>'
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write((page._repr_html_() if path == "/output" else frame).encode())
+
+        def log_message(self, *words):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server.server_port
+        server.shutdown()
+
+
+def frame_of(tab, ending, seconds=20):
+    """The frame whose address ends so, as soon as it is there."""
+    deadline = time.monotonic() + seconds
+    while not (found := [frame for frame in tab.frames if frame.url.endswith(ending)]):
+        assert time.monotonic() < deadline, [frame.url for frame in tab.frames]
+        tab.wait_for_timeout(40)
+    return found[0]
+
+
+@pytest.mark.parametrize("storage", ["allowed", "blocked"])
+def test_a_notebook_of_another_site_shows_the_page(page, notebook, browser, storage):
+    """The output is a plain frame, which needs no script of the notebook."""
+    assert "<script" not in page._repr_html_()
+    with browser.new_context() as context:
+        tab = context.new_page()
+        if storage == "blocked":
+            tab.add_init_script("""Object.defineProperty(window, "localStorage", {
+                get() { throw new DOMException("The request was denied.", "SecurityError"); } })""")
+        tab.goto(f"http://localhost:{notebook}/?{VSCODE}")
+        shown = frame_of(tab, page.url)
+        until(shown, "window.everclust && everclust.scene.n > 0")
+        before = shown.evaluate("getComputedStyle(document.body).backgroundColor")
+        shown.click("#theme")
+        assert shown.evaluate("getComputedStyle(document.body).backgroundColor") != before
+
+
+def test_a_frame_that_may_not_keep_its_origin_says_where_to_look(page, notebook, browser):
+    """What it asks for looks like requests of a hostile page, so the page stays empty."""
+    with browser.new_context() as context:
+        tab = context.new_page()
+        tab.goto(f"http://localhost:{notebook}/?allow-scripts")
+        output = frame_of(tab, "/output")
+        assert output.locator("small").inner_text().startswith(f"Nothing to see? Open {page.url}")
+        assert output.locator("a").get_attribute("href") == page.url
+
+
+def test_pages_of_other_machines_cannot_frame_the_page(page, notebook, browser):
+    with browser.new_context() as context:
+        tab = context.new_page()
+        refused = []
+        tab.on("console", lambda line: refused.append(line.text))
+        tab.goto(f"http://evil.localhost:{notebook}/?{VSCODE}")  # as DNS might name this machine
+        frame_of(tab, "chrome-error://chromewebdata/")
+        assert any("frame-ancestors" in text for text in refused)
 
 
 def test_colours_are_permanent(page, model, merging, visit):

@@ -1,4 +1,7 @@
-"""A page that shows a model while it learns."""
+"""A page that shows a model while it learns.
+
+A subpackage called `live` would hide the public function `everclust.live`.
+"""
 
 from .page import LivePage, live
 

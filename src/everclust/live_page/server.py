@@ -36,7 +36,9 @@ TOKEN_VARIABLE = "EVERCLUST_TOKEN"
 SECURITY_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src 'self'; base-uri 'none'; form-action 'none'; "
-    "frame-ancestors 'self' http://localhost:* http://127.0.0.1:* vscode-webview:",
+    "frame-ancestors 'self' http://localhost:* http://127.0.0.1:* "
+    # A notebook in VS Code: the frame around the output, and the window around that; both in a browser.
+    "vscode-webview: vscode-file: https://*.vscode-cdn.net",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Resource-Policy": "same-origin",
