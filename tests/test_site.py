@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from support.paths import REPOSITORY
+from support.processes import printed
 
 DOCS = REPOSITORY / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
@@ -55,7 +56,7 @@ def without_pip(code):
 
 def run(arguments, folder, **options):
     """Run Python in a folder, with our own command line on the path; returns what it prints."""
-    done = subprocess.run(
+    return printed(
         [sys.executable, *arguments],
         cwd=folder,
         env=os.environ
@@ -64,14 +65,8 @@ def run(arguments, folder, **options):
             "MPLBACKEND": "agg",
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         },
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
         **options,
     )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 @pytest.mark.slow  # each starts processes of its own

@@ -16,6 +16,7 @@ import pytest
 import everclust
 from everclust import IDAT, History, learn
 from support.paths import REPOSITORY
+from support.processes import printed
 from support.spark_session import environment
 
 ROOT = REPOSITORY
@@ -40,17 +41,11 @@ WITH_EXAMPLES = sorted(
 
 def run(code, folder=None, **environment):
     """Run code in a new process and return what it prints."""
-    done = subprocess.run(
+    return printed(
         [sys.executable, "-c", textwrap.dedent(code)],
         cwd=folder,
         env=os.environ | {"MPLBACKEND": "agg"} | environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
     )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 # Names

@@ -2,7 +2,8 @@
 
     python tools/release.py [TAG]
 
-Needs the package `build`. Writes dist/; publishes nothing.
+Needs the package `build`. Writes dist/; publishes nothing. A release raises the version in `version.py`,
+`CITATION.cff` and `.zenodo.json` (a test compares them); pushing its tag publishes it.
 """
 
 import os
@@ -17,6 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 DIST = ROOT / "dist"
+OLDEST = (3, 11)  # the Python for which the lowest dependencies have wheels
 # What a stranger does first, in Python and on the command line.
 FIRST_STEPS = """
 import everclust
@@ -44,7 +46,8 @@ def main() -> None:
         (wheel, "[cli]", "lowest"),
         (sdist, "", "newest"),
     ):
-        try_out(package, extra, bounds)
+        if bounds == "newest" or sys.version_info[:2] == OLDEST:
+            try_out(package, extra, bounds)
     say(f"\neverclust {version} is ready in {DIST.name}/. What remains to be done:")
     for line in remaining(version):
         say(f"  - {line}")
@@ -99,6 +102,13 @@ def remaining(version: str) -> list[str]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     if "urls" not in project:
         todo.append("name the repository and the site in pyproject.toml, [project.urls]")
+    if re.search(r"\]\((?!https?:|#)", (ROOT / "README.md").read_text()):
+        todo.append(
+            "begin the links and the picture of README.md with the URL of the repository: PyPI has no files "
+            "beside it"
+        )
+    if sys.version_info[:2] != OLDEST:
+        todo.append("try the lowest dependencies too: make release PYTHON=python3.11 VENV=.venv-oldest")
     todo.append("register the workflow as a trusted publisher on PyPI, once")
     if f"v{version}" not in git("tag", "--list").split():
         todo.append(f"git tag v{version} && git push --tags: the workflow `release` publishes it")

@@ -17,4 +17,6 @@ def main() -> None:
         sys.exit('The command line needs Typer and Rich: pip install "everclust[cli]"')
     from .app import app
 
+    if hasattr(sys.stdout, "reconfigure"):  # on Windows, a file takes no Greek: escapes instead of an error
+        sys.stdout.reconfigure(errors="backslashreplace")
     app()

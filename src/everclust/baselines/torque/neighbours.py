@@ -31,7 +31,8 @@ def connect_by_rows(X: np.ndarray) -> np.ndarray:
     """
     first, group = distinct(X)
     found = connect(_computing(X[first]), np.bincount(group))
-    found["a"], found["b"] = first[found["a"]], first[found["b"]]
+    a, b = found["a"], found["b"]
+    found["a"], found["b"] = first[a], first[b]
     return _in_order_of_creation(np.concatenate([_between_equals(first, group), found]))
 
 
