@@ -1,8 +1,8 @@
 """Study of merging, printed by `python -m studies.merge`: models learnt apart against one that saw all.
 
-AMI on all rows less that of the single model, over nine data sets. *random*: shuffled rows in equal shards;
-*class*: rows sorted by class, so that shards see different classes. Arguments: number of seeds, names of data
-sets.
+AMI on all rows less that of the single model, over nine data sets, and its standard error. *random*: shuffled
+rows in equal shards; *class*: rows sorted by class, so that shards see different classes. Arguments: number
+of seeds, names of data sets.
 """
 
 import sys
@@ -77,6 +77,11 @@ def runs(names: list[str], seeds: range) -> Iterator[tuple[str, str, int, Scores
                         yield model.__name__, order, n_shards, differences
 
 
+def mean_and_error(values: list[float]) -> str:
+    """A mean and its standard error."""
+    return f"{np.mean(values):+.3f} ± {np.std(values, ddof=1) / len(values) ** 0.5:.3f}"
+
+
 def main(n_seeds: int = 2, *names: str) -> None:
     """Run all and print a table of means for each estimator."""
     found = list(runs(list(names or NAMES), range(n_seeds)))
@@ -87,7 +92,7 @@ def main(n_seeds: int = 2, *names: str) -> None:
             single = np.mean([scores["single"] for *_, n, scores in these if n == 1])
             for n_shards in SHARDS:
                 rows = [scores for *_, n, scores in these if n == n_shards]
-                cells = " | ".join(f"{np.mean([row[way] for row in rows]):+.3f}" for way in WAYS)
+                cells = " | ".join(mean_and_error([row[way] for row in rows]) for way in WAYS)
                 print(f"| {order} {n_shards} (single {single:.3f}) | {cells} |")
 
 

@@ -31,7 +31,8 @@ def draw_graph(ax: Axes, model: IDAT) -> None:
     state = model._learner.state
     pairs = state.pair[: state.scalars["n_pairs"][0]]
     pairs = pairs[(pairs["evidence"] > 0) & ~pairs["is_edge"]]
-    ends = state.slot["node"][np.stack([pairs["a"], pairs["b"]], axis=1)]
+    slots = np.stack([pairs["a"], pairs["b"]], axis=1)
+    ends = state.slot["node"][slots]
     lines(ax, model.prototypes_, ends, np.minimum(0.4 + 0.3 * pairs["evidence"], 5), colors=ORANGE)
     lines(ax, model.prototypes_, model.edges_, 1.6, colors=BLUE)
     ax.scatter(*model.prototypes_[~model.active_].T, s=7, color=GREY)
