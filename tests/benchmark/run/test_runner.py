@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Event, Semaphore
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from joblib._parallel_backends import LokyBackend
 from sklearn.datasets import load_digits, load_iris
 
 from everclust import IDAT
-from everclust.benchmark.run import isolation
+from everclust.benchmark.run import isolation, runner
 from everclust.benchmark.run.jobs import Job, run_job
 from everclust.benchmark.run.measures import ami, ari
 from everclust.benchmark.run.meter import Stopwatch
@@ -343,6 +344,35 @@ def test_a_worker_that_dies_takes_nothing_with_it(store):
     assert rows.pop(("toy-vanish", 1)) == "memory"  # a worker killed from outside counts as out of memory
     assert set(rows.values()) == {"ok"}
     assert len(rows) == 8
+
+
+def test_a_job_that_had_not_begun_when_the_run_was_interrupted_does_not_begin(monkeypatch):
+    """The run would wait for it, as long as the job takes."""
+    take, are_sent, is_stopped, begun = isolation._take, Semaphore(0), Event(), []
+
+    def take_late(is_interrupted):
+        are_sent.release()
+        assert is_stopped.wait(30)
+        begun.append("asked")
+        worker = take(is_interrupted)
+        begun.append("begun")
+        return worker
+
+    def stop():
+        isolation.stop()
+        is_stopped.set()
+
+    monkeypatch.setattr(isolation, "_take", take_late)
+    monkeypatch.setattr(runner, "stop", stop)
+
+    def interrupted():
+        yield Job("toy-sleep", "iris", "stationary", 1), ALGORITHMS["toy-sleep"]
+        are_sent.acquire()
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        list(runner._in_workers(interrupted(), 2, isolation.Limits(60)))
+    assert begun == ["asked"]
 
 
 def test_a_back_end_that_answers_all_at_once(store):

@@ -15,7 +15,8 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from functools import cache
 from multiprocessing import current_process
@@ -130,7 +131,9 @@ _idle: list[Worker] = []
 _busy: set[Worker] = set()
 
 
-def run_isolated(job: Job, algorithm: Algorithm, limits: Limits) -> Result:
+def run_isolated(
+    job: Job, algorithm: Algorithm, limits: Limits, is_interrupted: Callable[[], bool] = bool
+) -> Result:
     """Run a job in another process, within limits. Errors are recorded in the result.
 
     Several threads may call this at the same time; each uses a process of its own.
@@ -141,12 +144,19 @@ def run_isolated(job: Job, algorithm: Algorithm, limits: Limits) -> Result:
     algorithm : Algorithm
         The algorithm that the job names.
     limits : Limits
+    is_interrupted : callable, optional
+        True if no job may start any more. `stop` then ends the jobs that have started.
 
     Returns
     -------
     result : Result
+
+    Raises
+    ------
+    CancelledError
+        If `is_interrupted` before the job starts.
     """
-    worker = _take()
+    worker = _take(is_interrupted)
     try:
         result = worker.run(job, algorithm, limits)
     finally:
@@ -160,10 +170,12 @@ def run_isolated(job: Job, algorithm: Algorithm, limits: Limits) -> Result:
     return result
 
 
-def _take() -> Worker:
+def _take(is_interrupted: Callable[[], bool]) -> Worker:
     """An idle worker, or a new one."""
     atexit.register(stop)
-    with _lock:
+    with _lock:  # which `stop` needs too: a worker is either taken before it, or not at all
+        if is_interrupted():
+            raise CancelledError
         while _idle:
             worker = _idle.pop()
             if worker.is_alive:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from itertools import islice
+from threading import Event
 from typing import Any
 
 from joblib import Parallel, delayed, effective_n_jobs
@@ -172,17 +173,20 @@ def _in_workers(jobs: Iterator[tuple[Job, Algorithm]], n_workers: int, limits: L
     """Run the jobs in processes of this machine, each behind a thread that waits for it."""
     threads = ThreadPoolExecutor(n_workers)
     running: set[Future[Result]] = set()
+    interrupted = Event()
     try:
         while True:
             for job, algorithm in islice(jobs, n_workers - len(running)):
-                running.add(threads.submit(run_isolated, job, algorithm, limits))
+                running.add(threads.submit(run_isolated, job, algorithm, limits, interrupted.is_set))
             if not running:
                 return
             done, running = wait(running, return_when=FIRST_COMPLETED)
             yield from (future.result() for future in done)
+    except BaseException:  # Ctrl-C, SIGTERM, or results are no longer wanted
+        interrupted.set()
+        stop()
+        raise
     finally:
-        if running:  # interrupted
-            stop()
         threads.shutdown(cancel_futures=True)
 
 
