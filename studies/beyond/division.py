@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from everclust.core.cluster_ids import update_ids
-from everclust.core.growth import COPIED, has_room
+from everclust.core.growth import has_room
 from everclust.core.handovers import find_row, hand_over, insert_rows
 from everclust.core.layout import NONE, NONE_CHANGED, NOT_CENTRED, SEED_NODES
 from everclust.core.maintenance import maintain
@@ -329,7 +329,7 @@ def wider(state: State) -> State:
         event_centres=2 * len(state.event_centre),
         handovers=2 * len(state.handover),
     )
-    for name in COPIED:
+    for name in set(State._fields) - {"window", "pair_bucket", "handover", "coarse"}:
         copy_rows(getattr(bigger, name), getattr(state, name))
     rows = window_rows(state)
     bigger.window[: len(rows)] = rows

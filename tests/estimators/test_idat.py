@@ -10,6 +10,7 @@ import textwrap
 import threading
 import time
 import tracemalloc
+from contextlib import suppress
 
 import networkx
 import numpy as np
@@ -399,6 +400,29 @@ def test_ctrl_c_leaves_what_was_learnt_so_far(method, monkeypatch):
         assert learnt(model) == learnt(alone)
         assert learnt(model.partial_fit(X[:100])) == learnt(alone.partial_fit(X[:100]))
     assert len(model.predict(X[:10])) == 10
+
+
+@pytest.mark.parametrize("n_runs", range(1, 12))
+def test_ctrl_c_before_the_state_is_adopted_loses_no_row(n_runs, monkeypatch):
+    """Some of these runs have just been given more room."""
+    run = everclust.core.learn._learn_rows.run
+    n_done = []
+
+    def interrupted(*arguments):
+        n_done.append(run(*arguments))
+        if len(n_done) == n_runs:
+            raise KeyboardInterrupt
+        return n_done[-1]
+
+    model = IDAT().partial_fit(DIGITS[:10])
+    monkeypatch.setattr(everclust.core.learn._learn_rows, "run", interrupted)
+    with suppress(KeyboardInterrupt):
+        model.partial_fit(DIGITS)
+    monkeypatch.undo()
+    check(model._learner.state)
+    assert model.n_samples_seen_ == 10 + n_done[-1]
+    alone = IDAT().partial_fit(np.concatenate([DIGITS[:10], DIGITS[: n_done[-1]]]))
+    assert learnt(model.partial_fit(DIGITS)) == learnt(alone.partial_fit(DIGITS))
 
 
 @pytest.mark.slow

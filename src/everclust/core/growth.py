@@ -4,17 +4,10 @@ import numpy as np
 
 from ..jit.compile import jit
 from .handovers import compacted, insert_rows
-from .layout import NOT_CENTRED
+from .layout import NONE, NOT_CENTRED
 from .pair_table import rehash
-from .state import State, allocate, copy_rows, scalar
+from .state import HANDOVER, State, capacity, copy_rows, new_coarse, scalar
 from .window import window_rows
-
-#: Arrays that are copied as they are; the others are rebuilt.
-COPIED = (
-    *("scalars", "node", "prototype", "touched", "mean", "square_sum", "weight"),
-    *("slot", "isolated", "changed", "pair", "edge", "event", "event_centre"),
-    *("probe", "probe_distance", "distance_count"),
-)
 
 
 @jit
@@ -34,31 +27,54 @@ def has_room(state):
 
 
 def grow(state: State) -> State:
-    """A copy with twice the room in every array that is full, or nearly: each time costs a copy of all."""
-    is_crowded = 4 * scalar(state, "n_handovers") >= len(state.handover)
-    handover = compacted(state) if is_crowded else state.handover
-    n_nodes, n_active = scalar(state, "n_nodes"), scalar(state, "n_active")
-    bigger = allocate(
-        state.prototype.shape[1],
-        nodes=max(2 * n_nodes, len(state.node)),
-        slots=max(2 * scalar(state, "n_slots"), len(state.slot)),
-        pairs=max(4 * scalar(state, "n_pairs"), len(state.pair)),
-        window=max(2 * scalar(state, "interval"), len(state.window)),
-        events=max(scalar(state, "n_events") + 4 * n_active + 4, len(state.event)),
-        event_centres=max(scalar(state, "n_event_centres") + 2 * n_active + 4, len(state.event_centre)),
-        handovers=4 * int(np.count_nonzero(handover["count"])) if is_crowded else len(handover),
-        probes=state.probe.shape[1],
+    """The same model with twice the room in every array that is full, or nearly.
+
+    It takes the place of the state, which is unchanged: both share the arrays that need not grow.
+    """
+    n_active = scalar(state, "n_active")
+    bigger = _with_rows(
+        state._replace(scalars=state.scalars.copy()),
+        {
+            ("node", "prototype", "touched"): 2 * scalar(state, "n_nodes"),
+            ("slot", "isolated", "changed"): 2 * scalar(state, "n_slots"),
+            ("pair", "edge"): 4 * scalar(state, "n_pairs"),
+            ("event",): scalar(state, "n_events") + 4 * n_active + 4,
+            ("event_centre",): scalar(state, "n_event_centres") + 2 * n_active + 4,
+        },
     )
-    for name in COPIED:
-        copy_rows(getattr(bigger, name), getattr(state, name))
-    rows = window_rows(state)
-    bigger.window[: len(rows)] = rows
-    bigger.scalars["window_head"] = len(rows) % len(bigger.window)
-    bigger.scalars["n_coarse_misses"] = NOT_CENTRED
-    rehash(bigger)
-    if is_crowded:
-        bigger.scalars["n_handovers"] = 0
-        insert_rows(bigger, handover)
-    else:
-        copy_rows(bigger.handover, handover)
+    if len(bigger.node) > len(state.node):
+        bigger = bigger._replace(coarse=new_coarse(len(bigger.node), state.prototype.shape[1]))
+        bigger.scalars["n_coarse_misses"] = NOT_CENTRED
+    if len(bigger.pair) > len(state.pair):
+        bigger = bigger._replace(pair_bucket=np.full(len(bigger.pair), NONE))
+        rehash(bigger)
+    if 2 * scalar(state, "interval") > len(state.window):
+        rows = window_rows(state)
+        bigger = bigger._replace(window=_extended(rows, 2 * scalar(state, "interval")))
+        bigger.scalars["window_head"] = len(rows)
+    if 4 * scalar(state, "n_handovers") >= len(state.handover):
+        bigger = _with_roomy_handovers(bigger)
+    return bigger
+
+
+def _with_rows(state: State, needed: dict[tuple[str, ...], int]) -> State:
+    """The same arrays, but for those that need more rows than they have."""
+    rows = {name: n for names, n in needed.items() for name in names if n > len(getattr(state, name))}
+    return state._replace(**{name: _extended(getattr(state, name), n) for name, n in rows.items()})
+
+
+def _extended(array: np.ndarray, needed: int) -> np.ndarray:
+    """The same rows, and zeros after them."""
+    longer = np.zeros((capacity(needed), *array.shape[1:]), array.dtype)
+    copy_rows(longer, array)
+    return longer
+
+
+def _with_roomy_handovers(state: State) -> State:
+    """The same hand-overs in a table three quarters of which are empty."""
+    handover = compacted(state)
+    room = capacity(4 * int(np.count_nonzero(handover["count"])))
+    bigger = state._replace(handover=np.zeros(room, HANDOVER))
+    bigger.scalars["n_handovers"] = 0
+    insert_rows(bigger, handover)
     return bigger

@@ -98,6 +98,7 @@ def learn(
             return state
         if (done, surplus) == before:  # no progress: there is no room
             state = grow(state)
+            pause(state)  # the kernel would spoil the old state for those who still hold it
 
 
 def _evict_surplus(state: State, max_nodes: int) -> int:

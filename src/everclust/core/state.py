@@ -152,7 +152,7 @@ def allocate(
     probes: int = 0,
 ) -> State:
     """An empty state with room for at least so many of each."""
-    nodes, slots, pairs = _capacity(nodes), _capacity(slots), _capacity(pairs)
+    nodes, slots, pairs = capacity(nodes), capacity(slots), capacity(pairs)
     state = State(
         scalars=np.zeros(1, SCALARS),
         node=np.zeros(nodes, NODE),
@@ -161,20 +161,20 @@ def allocate(
         mean=np.zeros(n_features),
         square_sum=np.zeros(n_features),
         weight=np.ones(n_features),
-        window=np.zeros((_capacity(window), n_features)),
+        window=np.zeros((capacity(window), n_features)),
         slot=np.zeros(slots, SLOT),
         isolated=np.zeros(slots, np.int64),
         changed=np.zeros(slots, np.int64),
         pair=np.zeros(pairs, PAIR),
         pair_bucket=np.full(pairs, NONE),
         edge=np.zeros(pairs, np.int64),
-        event=np.zeros(_capacity(events), EVENT),
-        event_centre=np.zeros((_capacity(event_centres), n_features)),
-        handover=np.zeros(_capacity(handovers), HANDOVER),
+        event=np.zeros(capacity(events), EVENT),
+        event_centre=np.zeros((capacity(event_centres), n_features)),
+        handover=np.zeros(capacity(handovers), HANDOVER),
         probe=np.zeros((n_features, probes)),
         probe_distance=np.zeros((4, probes)),
         distance_count=np.zeros(N_BINS if probes else 0),
-        coarse=new_blocks(nodes // LANES, n_features + 1, np.float32),
+        coarse=new_coarse(nodes, n_features),
         coarse_centre=np.zeros(n_features),
         coarse_scale=np.zeros(n_features),
     )
@@ -183,11 +183,17 @@ def allocate(
     state.scalars["provisional"] = NO_CLUSTER
     state.scalars["first_exponent"] = NO_EXPONENT
     state.scalars["radius_factor"] = 1.0
-    state.coarse[:, n_features] = np.inf  # lanes without a node
     return state
 
 
-def _capacity(needed: int) -> int:
+def new_coarse(nodes: int, n_features: int) -> np.ndarray:
+    """Room for the coarse copy of so many nodes."""
+    coarse = new_blocks(nodes // LANES, n_features + 1, np.float32)
+    coarse[:, n_features] = np.inf  # lanes without a node
+    return coarse
+
+
+def capacity(needed: int) -> int:
     """The least power of two, from 64 on, with enough room."""
     return max(LANES, 1 << (int(needed) - 1).bit_length())
 
