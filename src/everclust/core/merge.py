@@ -93,7 +93,7 @@ def _ranked(branches: list[Branch]) -> list[Branch]:
     """The branches by samples, nodes, and bytes of the positions: the larger first. Where all these are the
     same, all that they hold decides."""
     parts = [branch.part for branch in branches]
-    ranks = _ranks(parts) or [(*_place(part), _bytes(part)) for part in parts]
+    ranks = _ranks(parts) or [(*_sort_key(part), _bytes(part)) for part in parts]
     order = sorted(range(len(branches)), key=lambda i: ranks[i], reverse=True)
     return [branches[i] for i in order]
 
@@ -102,7 +102,7 @@ def _ranks(parts: list[Part]) -> list[tuple[Any, ...]] | None:
     """Ranks that tell all parts apart, if samples, nodes and positions do."""
     ranks: list[tuple[Any, ...]] = [_size(part) for part in parts]
     if len(set(ranks)) < len(ranks):  # bytes are compared where they must be
-        ranks = [_place(part) for part in parts]
+        ranks = [_sort_key(part) for part in parts]
     return ranks if len(set(ranks)) == len(ranks) else None
 
 
@@ -110,7 +110,7 @@ def _size(part: Part) -> tuple[int, int]:
     return part.scalars["n_seen"], len(part.arrays["prototype"])
 
 
-def _place(part: Part) -> tuple[int, int, bytes]:
+def _sort_key(part: Part) -> tuple[int, int, bytes]:
     return *_size(part), part.arrays["prototype"].tobytes()
 
 

@@ -39,7 +39,7 @@ _typed(splat, lambda number: Vector(number))
 _typed(square_root, lambda vector: vector)
 
 
-def _place(context: Any, builder: Any, array: Any, arguments: Any) -> Any:
+def _address(context: Any, builder: Any, array: Any, arguments: Any) -> Any:
     """Where in memory a vector begins."""
     data = context.make_array(array)(context, builder, arguments[0]).data
     vector = context.get_value_type(Vector(array.dtype))
@@ -49,14 +49,14 @@ def _place(context: Any, builder: Any, array: Any, arguments: Any) -> Any:
 @lower_builtin(load, types.Array, types.Integer)
 def _load(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     array = signature.args[0]
-    place = _place(context, builder, array, arguments)
+    place = _address(context, builder, array, arguments)
     return builder.load(place, align=array.dtype.bitwidth // 8)
 
 
 @lower_builtin(store, types.Array, types.Integer, Vector)
 def _store(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     array = signature.args[0]
-    place = _place(context, builder, array, arguments)
+    place = _address(context, builder, array, arguments)
     builder.store(arguments[2], place, align=array.dtype.bitwidth // 8)
     return context.get_dummy_value()
 

@@ -20,12 +20,12 @@ def save_and_acknowledge(job: Run) -> None:
         with job.timing.spent("writing"):
             _write(job)
         job.timing.saved_at = time.time()
-        _tell(job)
+        _report_checkpoint(job)
     with suppress(UnreachableError):  # the next checkpoint tries again; `batches` raises if it lasts
         job.source.acknowledge(job.position)
 
 
-def _tell(job: Run) -> None:
+def _report_checkpoint(job: Run) -> None:
     kept = job.model_path if job.checkpoints is None else job.checkpoints.folder
     if job.tell is not None and kept is not None:
         what = "model" if job.keyed is None else "set of models"

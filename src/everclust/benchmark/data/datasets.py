@@ -22,7 +22,7 @@ from .batteries import read_labellings, read_samples
 from .catalogue import CATALOGUE
 from .entry import Arrays, DataSet, Recipe
 from .errors import BadDataSet, DataSetError, MissingDataSet
-from .folder import batteries_at_hand, battery, data_folder, is_at_hand, is_plain, place_of
+from .folder import batteries_at_hand, battery, data_folder, folder_and_name, is_at_hand, is_plain
 
 __all__ = [
     "CATALOGUE",
@@ -146,7 +146,7 @@ def load_with_labellings(name: str) -> tuple[np.ndarray, list[np.ndarray]]:
     if not is_at_hand(name):
         raise MissingDataSet(_missing(name))
     if not is_plain(name):
-        folder, own = place_of(name)
+        folder, own = folder_and_name(name)
         X = np.ascontiguousarray(read_samples(folder, own))
         return X, read_labellings(folder, own, len(X))
     X, y = canonical(name, *_read(data_folder() / f"{name}.npz"))

@@ -64,11 +64,11 @@ def is_at_hand(name: str) -> bool:
     """
     if is_plain(name):
         return (data_folder() / f"{name}.npz").exists()
-    folder, own = place_of(name)
+    folder, own = folder_and_name(name)
     return own in names_in(folder)
 
 
-def place_of(name: str) -> tuple[Path, str]:
+def folder_and_name(name: str) -> tuple[Path, str]:
     """Folder and own name of a data set of a battery."""
     path = data_folder() / name
     return path.parent, path.name

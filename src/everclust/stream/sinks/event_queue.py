@@ -70,7 +70,7 @@ class EventQueue:
         """Remove events after one of them: a run that resumes there adds them again."""
         with self._lock:
             lines = self._lines()
-            kept = [line for line in lines if place_of(json.loads(line)) <= (sample, number)]
+            kept = [line for line in lines if sort_key_of(json.loads(line)) <= (sample, number)]
             if len(kept) < len(lines):
                 self._rewrite(b"".join(kept))
 
@@ -133,7 +133,7 @@ class EventQueue:
         self._sent = 0
 
 
-def place_of(event: dict[str, Any]) -> tuple[int, int]:
+def sort_key_of(event: dict[str, Any]) -> tuple[int, int]:
     """What identifies an event, and grows from event to event: its sample, among those of all models, and
     its number.
     """

@@ -14,7 +14,7 @@ from ...model.events import Event
 from ...model.times import SampleTimes
 from ..batch import StreamError
 from ..secrets import expanded
-from .event_queue import place_of
+from .event_queue import sort_key_of
 from .json_lines import JsonLinesFile
 from .queued import QueuedEvents, mark_of
 from .rotating_file import Rotation
@@ -105,7 +105,7 @@ def length_until(path: str, n_seen: int) -> tuple[int, int]:
 
 def _sample_of(line: bytes) -> int | None:
     try:
-        sample = place_of({"number": 0, **json.loads(line)})[0] if line.endswith(b"\n") else None
+        sample = sort_key_of({"number": 0, **json.loads(line)})[0] if line.endswith(b"\n") else None
     except (ValueError, TypeError, KeyError):
         return None
     return sample if isinstance(sample, int) else None

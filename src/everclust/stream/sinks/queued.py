@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from ...text import counted
 from ..batch import UnreachableError
-from .event_queue import EventQueue, place_of
+from .event_queue import EventQueue, sort_key_of
 
 MAX_BATCH = 500  # events at once: some 100 kB
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 30.0  # seconds between two attempts; each is twice the one before
@@ -85,7 +85,7 @@ class QueuedEvents:
         """Add events to the queue."""
         if events:
             self.queue.append(events)
-            self.last = list(place_of(events[-1]))
+            self.last = list(sort_key_of(events[-1]))
             self._awake.set()
 
     def mark(self) -> Any:

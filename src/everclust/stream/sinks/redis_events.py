@@ -8,7 +8,7 @@ from typing import Any
 from ..batch import UnreachableError
 from ..reconnect import RefusedError
 from ..redis_connection import client_of, ping
-from .event_queue import place_of
+from .event_queue import sort_key_of
 from .queued import MAX_BATCH, UndeliveredError
 
 
@@ -36,7 +36,7 @@ class RedisEvents:
         import redis
 
         for event in batch:
-            sample, number = place_of(event)
+            sample, number = sort_key_of(event)
             fields = {name: json.dumps(value) for name, value in event.items() if name != "kind"}
             try:
                 self.client.xadd(self.stream, {"kind": event["kind"], **fields}, id=f"{sample}-{number}")

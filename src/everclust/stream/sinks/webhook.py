@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 from ..batch import StreamError
 from ..secrets import with_secrets
-from .event_queue import place_of
+from .event_queue import sort_key_of
 from .queued import MAX_BATCH, UndeliveredError
 
 TIMEOUT = 5.0  # seconds
@@ -68,7 +68,7 @@ class Webhook:
 
     def deliver(self, batch: list[dict[str, Any]]) -> None:
         """Send a request; the same batch has the same key, should it come twice."""
-        sample, number = place_of(batch[0])
+        sample, number = sort_key_of(batch[0])
         heads = {**self.heads, "Idempotency-Key": f"{sample}-{number}-{len(batch)}"}
         request = urllib.request.Request(self.url, json.dumps(batch).encode(), heads)
         try:

@@ -65,11 +65,11 @@ def references(outcomes: Outcomes, algorithms: Sequence[str] = ()) -> Section:
 
 def _rows(outcomes: Outcomes, setting: str, algorithms: Sequence[str]) -> list[str]:
     there = algorithms_of(outcomes, setting)
-    wanted = algorithms or [*OURS, *sorted(filter(is_reference, there), key=_place)]
+    wanted = algorithms or [*OURS, *sorted(filter(is_reference, there), key=_registry_index)]
     return [name for name in wanted if name in there]
 
 
-def _place(algorithm: str) -> int:
+def _registry_index(algorithm: str) -> int:
     """Position in the registry; algorithms that are not registered come last."""
     return list(ALGORITHMS).index(algorithm) if algorithm in ALGORITHMS else len(ALGORITHMS)
 
