@@ -217,6 +217,21 @@ def test_a_newcomer_is_told_within_300_samples_in_the_median():
     assert min(delays) > 0
 
 
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("n_features", [1, 2, 3, 8])
+def test_a_cluster_that_begins_shortly_before_an_update_is_born(n_features, seed):
+    """Its first nodes are put into another cluster at sample 6,250, before it is clear that they are new."""
+    rng = np.random.default_rng(seed)
+    centres = 10.0 * np.column_stack([rng.permutation(6) for _ in range(n_features)])
+    label = np.where(rng.random(12_000) < 0.1, 5, rng.integers(5, size=12_000))
+    label[:6000] = rng.integers(5, size=6000)
+    model = EverClust().partial_fit(centres[label] + rng.normal(size=(12_000, n_features)))
+    event = next(event for event in model.events() if event.sample > 6000)
+    assert event.kind == "born"
+    assert event.sample <= 6000 + 1000
+    assert np.linalg.norm(event.centre - centres, axis=1).argmin() == 5
+
+
 def test_a_newcomer_is_shown_when_it_is_told():
     rows, centre = planted()
     model = EverClust().partial_fit(rows[:4500])

@@ -16,6 +16,7 @@ from everclust.model.shifts import (
     NO_PAST,
     Shift,
     compare,
+    fewest_wins,
     is_unlikely,
     looked_at,
     noted,
@@ -33,6 +34,12 @@ def base_of(births, wins, links=NO_LINKS):
 
 
 # ---- Worked out by hand ----
+
+
+def test_newcomers_need_more_samples_where_these_vary_more():
+    assert fewest_wins({}) == 16
+    assert fewest_wins({0: Shift(False, 400), 1: Shift(True, 900)}) == 16  # never fewer
+    assert fewest_wins({0: Shift(False, 400), 1: Shift(True, 1500), 2: Shift(False, 9000)}) == 24
 
 
 def test_the_past_has_the_latest_two_answers():

@@ -41,7 +41,7 @@ def learn_sample(state, X, i, variant, scratch):  # INOUT state, scratch
 @kernel
 def learn_rows(state, X, start, variant, watch):  # INOUT state, watch
     """Learn the rows from start on, each once; returns the first row that found no room, or that comes after
-    sample watch[0], or when there are newcomers from birth watch[1] on: then watch[2] is that sample."""
+    sample watch[0], or when newcomers from birth watch[1] on won watch[3] samples: that is watch[2]."""
     state = refer(state)
     scalars, scratch = state.scalars[0], new_scratch(state)
     for i in range(start, X.shape[0]):
@@ -61,7 +61,7 @@ def learn_rows(state, X, start, variant, watch):  # INOUT state, watch
                 cap(state)
             scalars.since_recalibration = 0
             scalars.window_size = min(scalars.window_size, 2 * scalars.interval)
-        if scalars.n_seen % CHECK_INTERVAL == 0 and has_newcomers(state, watch[1]):
+        if scalars.n_seen % CHECK_INTERVAL == 0 and has_newcomers(state, watch[1], watch[3]):
             watch[2] = scalars.n_seen
             return i + 1
         if scalars.n_seen >= watch[0]:
@@ -70,7 +70,7 @@ def learn_rows(state, X, start, variant, watch):  # INOUT state, watch
 
 
 _learn_rows = Direct(learn_rows)
-NOT_WATCHED = np.array([NEVER, NEVER, 0])
+NOT_WATCHED = np.array([NEVER, NEVER, 0, 0])
 
 
 def learn(

@@ -50,7 +50,7 @@ def compile_here(clusters: str) -> None:
         state, X, label = _some_state(), np.zeros((1, N_FEATURES)), np.zeros(1, np.int64)
         whole, voters = read_out(state), _some_voters()
         vote_coarsely(whole, coarse_copy(whole), voters, n_neighbours(N_NODES), X, label)
-        group_newcomers(state.handover, births_of(state), state.node[:N_NODES], 0)
+        group_newcomers(state.handover, births_of(state), state.node[:N_NODES], 0, 0)
         base, group = _some_base(state), voters.cluster
         vote_weights(base.links, group)
         matched = match_groups(NO_MEMBERS, base.births, base.wins, group, 0, base.links)

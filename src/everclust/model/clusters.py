@@ -10,7 +10,7 @@ import numpy as np
 from ..core.communities.levels import share_known
 from ..core.communities.linked_nodes import Base, base_of
 from ..core.communities.matching import NO_MEMBERS, Matched, Members
-from ..core.communities.newcomers import INWARD, newcomers_among, set_apart
+from ..core.communities.newcomers import FEWEST_WINS, INWARD, are_settled, newcomers_among, set_apart
 from ..core.communities.valleys import find_clusters
 from ..core.layout import NEVER, NO_CLUSTER, NONE
 from ..core.readout import candidates, cluster_ids, cluster_roots, components
@@ -69,26 +69,42 @@ def read_communities(
     state: State,
     members: Members = NO_MEMBERS,
     first_young: int = NEVER,
+    fewest: int = FEWEST_WINS,
     lately: Callable[[Base], Lately] | None = None,
 ) -> CommunityReadOut:
     """Find the hand-over clusters of a state and match them with those of the latest update of ids.
 
-    Newcomers among the nodes from birth `first_young` on are clusters of their own, and so are the parts of
-    clusters that move apart, given what their nodes have won lately.
+    Newcomers among the nodes from birth `first_young` on that won the `fewest` samples are clusters of their
+    own, and so are the parts of clusters that move apart, given what their nodes have won lately.
     """
     base = base_of(state)
     known = share_known(scalar(state, "n_seen"))
     group = _find_clusters.run(base.position, state.weight, base.links, base.before, known)
-    newcomers, n_set_apart = newcomers_among(state, base.nodes, first_young), 0
+    newcomers, n_set_apart = newcomers_among(state, base.nodes, first_young, fewest), 0
     if newcomers is not None:
         found, group = group, set_apart(group, base.wins, newcomers)
         n_set_apart = int(group.max() - found.max())
+        members = _without_early_members(members, base, newcomers, first_young)
     is_divided = None
     if lately is not None:
         group, is_divided = set_divided_apart(group, base, lately(base))
     next_id = scalar(state, "next_community")
     matching = match_members(members, base.births, base.wins, group, next_id, base.links)
     return CommunityReadOut(base, group, matching, newcomers, n_set_apart, is_divided)
+
+
+def _without_early_members(members: Members, base: Base, newcomers: np.ndarray, first_young: int) -> Members:
+    """The members, but newcomers only of clusters that they stay in."""
+    told = told_of(members, base.births)
+    stays = are_settled(newcomers, told, base.births >= first_young, base.wins)
+    is_early = np.isin(members.births, base.births[(newcomers != NONE) & ~stays])
+    return members._replace(told=np.where(is_early, NO_CLUSTER, members.told))
+
+
+def told_of(members: Members, births: np.ndarray) -> np.ndarray:
+    """The told cluster of the nodes of these births, or NO_CLUSTER."""
+    place = np.minimum(members.births.searchsorted(births), len(members.births) - 1)
+    return np.where(members.births[place] == births, members.told[place], NO_CLUSTER)
 
 
 def clear_clusters(matching: Matched) -> list[int]:

@@ -23,7 +23,7 @@ from ..core.communities.matching import (
     count_arrivals,
     tell_nodes,
 )
-from ..core.communities.newcomers import find_newcomers
+from ..core.communities.newcomers import FEWEST_WINS, are_settled, newcomers_among
 from ..core.communities.voting import vote_weights
 from ..core.handovers import births_of
 from ..core.layout import NEVER, NO_CLUSTER, NONE
@@ -37,6 +37,7 @@ from .clusters import (
     clear_clusters,
     newcomer_ids,
     read_communities,
+    told_of,
 )
 from .component_ids import empty_buffer, new_ids, replace_ids
 from .divisions import Lately
@@ -51,7 +52,7 @@ from .schedule import (
     next_update,
     planned_update,
 )
-from .shifts import NO_PAST, Shift, compare, looked_at, noted, wins_before
+from .shifts import NO_PAST, Shift, compare, fewest_wins, looked_at, noted, wins_before
 from .telling import (
     Move,
     gone_changes,
@@ -93,7 +94,8 @@ class CommunityIds:
         self.divided: list[int] = []  # told clusters that the read-out alone has not found apart
         self.next_update = FIRST_UPDATE
         self.first_young = NEVER  # birth of the first node that may belong to a new cluster
-        self.watch = np.array([FIRST_UPDATE, NEVER, 0])
+        self.next_young = NEVER  # the same from the next answer on
+        self.watch = np.array([FIRST_UPDATE, NEVER, 0, FEWEST_WINS])
 
     # ---- When to update ----
 
@@ -110,16 +112,18 @@ class CommunityIds:
     def _set_watch(self, n_seen: int) -> None:
         self.watch[0] = min(self.next_update, n_seen - n_seen % ABSENCE_INTERVAL + ABSENCE_INTERVAL)
         self.watch[1] = self.first_young
+        self.watch[3] = fewest_wins(self.shifts)
 
     def _has_newcomers(self, state: State) -> bool:
-        """Whether most nodes of a group of newcomers were not told to be in a cluster."""
-        group = find_newcomers(state, self.first_young)
-        if group.max(initial=NONE) == NONE:
+        """Whether most nodes of a group of newcomers are in no cluster to stay."""
+        births = births_of(state)
+        newcomers = newcomers_among(state, np.arange(len(births)), self.first_young, int(self.watch[3]))
+        if newcomers is None:
             return False
-        births = births_of(state)[-len(group) :]
-        is_told = np.isin(births, self.members.births[self.members.told != NO_CLUSTER])
-        groups = np.unique(group[group != NONE]).tolist()
-        return any(2 * is_told[group == c].mean() < 1 for c in groups)
+        told, wins = told_of(self.members, births), state.node["wins"][: len(births)]
+        stays = are_settled(newcomers, told, births >= self.first_young, wins)
+        groups = np.unique(newcomers[newcomers != NONE]).tolist()
+        return any(2 * stays[newcomers == c].mean() < 1 for c in groups)
 
     def _plan(self, found: CommunityReadOut, state: State, first_look: int | None) -> None:
         n_seen = scalar(state, "n_seen")
@@ -127,8 +131,9 @@ class CommunityIds:
         self.waiting |= hurry
         looks = [look for look in (next_look(hurry), first_look) if look is not None]
         self.next_update = next_update(n_seen, min(looks, default=None))
-        if is_answer(n_seen) and not found.n_set_apart:
-            self.first_young = scalar(state, "n_born")
+        if is_answer(n_seen) and not found.n_set_apart:  # a new cluster may have begun shortly before it
+            n_born = scalar(state, "n_born")
+            self.first_young, self.next_young = min(self.next_young, n_born), n_born
 
     # ---- Updates ----
 
@@ -241,16 +246,12 @@ class CommunityIds:
 
         def lately(base: Base) -> Lately:
             n_seen = scalar(state, "n_seen")
-            told, (_, earlier, _) = self._told(base.births), wins_before(self.past, base.births)
+            told, (_, earlier, _) = told_of(self.members, base.births), wins_before(self.past, base.births)
             is_live = state.node["last_won"][base.nodes] > n_seen - look_pause(n_seen)
             return Lately(is_live, base.wins - np.maximum(earlier, 0), np.isin(told, list(watched)))
 
-        return read_communities(state, self.members, self.first_young, lately if watched else None)
-
-    def _told(self, births: np.ndarray) -> np.ndarray:
-        """The told cluster of the nodes of these births, or NO_CLUSTER."""
-        place = np.minimum(self.members.births.searchsorted(births), len(self.members.births) - 1)
-        return np.where(self.members.births[place] == births, self.members.told[place], NO_CLUSTER)
+        fewest = int(self.watch[3])
+        return read_communities(state, self.members, self.first_young, fewest, lately if watched else None)
 
     def _shifted(self) -> set[int]:
         return {c for c, shift in self.shifts.items() if shift.has_shifted}
@@ -320,7 +321,7 @@ class CommunityIds:
         self.members = Members(births_of(state), ids.copy(), np.full(len(ids), NO_CLUSTER), wins)
         self.waiting, self.past, self.shifts, self.divided = {}, NO_PAST, {}, []
         self.next_update = planned_update(n_seen)
-        self.first_young = scalar(state, "n_born")
+        self.first_young = self.next_young = scalar(state, "n_born")
         self._set_watch(n_seen)
 
     def rename(self, state: State, order: np.ndarray) -> np.ndarray:  # INOUT node.community
@@ -347,7 +348,7 @@ class CommunityIds:
             "community_centre": np.array(centres, float).reshape(-1, n_features),
             "community_member": np.column_stack(self.members),
             "community_change": np.array(waiting, np.int64).reshape(-1, 2 + len(Waiting._fields)),
-            "community_schedule": np.array([self.next_update, self.first_young]),
+            "community_schedule": np.array([self.next_update, self.first_young, self.next_young]),
             "community_divided": np.array(self.divided, np.int64),
             "community_past": np.column_stack(self.past),
             "community_shift": np.array([(c, *shift) for c, shift in self.shifts.items()], np.int64).reshape(
@@ -364,10 +365,11 @@ class CommunityIds:
             self.communities[c] = known._replace(absent=bool(known.absent), is_quiet=bool(known.is_quiet))
         self.members = Members(*arrays["community_member"].T.copy())
         self.waiting = {(kind, c): Waiting(*rest) for kind, c, *rest in arrays["community_change"].tolist()}
-        self.next_update, self.first_young = arrays["community_schedule"].tolist()
-        if "community_past" in arrays:
+        self.next_update, self.first_young, *next_young = arrays["community_schedule"].tolist()
+        self.next_young = next_young[0] if next_young else self.first_young
+        if "community_past" in arrays:  # which the first files do not have, nor `next_young`
             self.past = Past(*arrays["community_past"].T.copy())
             rows = arrays["community_shift"].tolist()
             self.divided = arrays["community_divided"].tolist()
             self.shifts = {c: Shift(bool(has_shifted), dispersion) for c, has_shifted, dispersion in rows}
-        self.watch[:2] = 0, self.first_young  # the first step after that sets the rest
+        self.watch[:] = 0, self.first_young, 0, fewest_wins(self.shifts)  # the next step sets the first

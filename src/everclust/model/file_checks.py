@@ -216,11 +216,14 @@ def _check_waiting(next_id: int, n_seen: int, arrays: Arrays) -> None:
     if (since < 0).any() or (since > n_seen).any() or (wait < 0).any() or (wait > MOST_SAMPLES).any():
         raise ValueError("value out of range in array 'community_change'")
     schedule = arrays["community_schedule"]
-    if schedule.shape != (2,) or schedule.dtype.kind != "i":
+    highest = [max(FIRST_UPDATE, n_seen + LONGEST_PAUSE), NEVER, NEVER]
+    if "community_past" not in arrays:  # the first files of this format
+        highest.pop()
+    if schedule.shape != (len(highest),) or schedule.dtype.kind != "i":
         raise ValueError(
             f"wrong shape or dtype of array 'community_schedule': {schedule.shape}, {schedule.dtype}"
         )
-    if (schedule < 0).any() or (schedule > [max(FIRST_UPDATE, n_seen + LONGEST_PAUSE), NEVER]).any():
+    if (schedule < 0).any() or (schedule > highest).any():
         raise ValueError("value out of range in array 'community_schedule'")
 
 

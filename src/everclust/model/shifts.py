@@ -16,6 +16,7 @@ import numpy as np
 
 from ..core.communities.homogeneity import Past, compare_intervals
 from ..core.communities.linked_nodes import Base
+from ..core.communities.newcomers import FEWEST_WINS
 from ..core.layout import NONE
 from ..jit.compile import Direct
 from .absences import BACK
@@ -81,3 +82,10 @@ def looked_at(
         if is_answer:
             after[c] = Shift(shift is not None and shift.has_shifted, round(1000 * square / freedom))
     return after
+
+
+def fewest_wins(shifts: Mapping[int, Shift]) -> int:
+    """Samples that newcomers must have won: more where those of most clusters vary more than by chance."""
+    dispersions = sorted(shift.dispersion for shift in shifts.values())
+    median = dispersions[len(dispersions) // 2] if dispersions else 0
+    return FEWEST_WINS * max(median, 1000) // 1000

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from ..core.cluster_ids import BORN, MERGED, SPLIT
 from ..core.communities.levels import LONGEST_PAUSE, SHORTEST_PAUSE
 from ..core.communities.matching import Matched
+from ..core.communities.newcomers import is_large_part
 from ..core.layout import NO_CLUSTER, NONE
 
 LOOKS = 4  # that the time for which a change must last has room for
@@ -46,11 +47,7 @@ def present_changes(matching: Matched) -> dict[Key, int]:
 
 
 def is_large(key: Key, matching: Matched) -> bool:
-    """Whether a change is about enough samples to be told.
-
-    A part of a cluster with fewer samples than the square root of the rest's is within the sampling error of
-    its size.
-    """
+    """Whether a change is about enough samples to be told."""
     kind, c = key
     if kind == MERGED:
         return True
@@ -58,7 +55,7 @@ def is_large(key: Key, matching: Matched) -> bool:
     if kind == BORN:
         return bool(matching.mass[r] >= FEWEST_SAMPLES)
     i = matching.ids.tolist().index(matching.parent[r])
-    return bool(matching.shared[i, r] ** 2 >= matching.shared[i, matching.main_child[i]])
+    return is_large_part(int(matching.shared[i, r]), int(matching.shared[i, matching.main_child[i]]))
 
 
 def first_wait(n_seen: int) -> int:

@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 
 from everclust.core.communities.newcomers import (
+    FEWEST_WINS,
+    are_settled,
     find_newcomers,
     has_newcomers,
     newcomers_among,
     set_apart,
 )
-from everclust.core.layout import NEVER, NONE
+from everclust.core.layout import NEVER, NO_CLUSTER, NONE
 
 # Nodes 0 to 2 are old, 3 to 6 young.
 LINKS = [(0, 1, 50), (1, 2, 50), (3, 4, 5), (4, 5, 6)]
@@ -63,8 +65,37 @@ def test_newcomers_are_two_nodes_or_more_with_16_samples(grown):
 )
 def test_whether_there_are_newcomers(grown, compiled, first, wins, links, has):
     state = grown(links, (9, 9, 9, *wins))
-    assert compiled(has_newcomers)(state, first) == has
+    assert compiled(has_newcomers)(state, first, FEWEST_WINS) == has
     assert (find_newcomers(state, first) != NONE).any() == has
+
+
+def test_more_samples_may_be_asked_for(grown, compiled):
+    state = grown(LINKS, (9, 9, 9, 6, 7, 7, 1))
+    for fewest, groups in ((20, [0, 0, 0, NONE]), (21, [NONE] * 4)):
+        assert find_newcomers(state, 3, fewest).tolist() == groups
+        assert compiled(has_newcomers)(state, 3, fewest) == (fewest == 20)
+
+
+@pytest.mark.parametrize(
+    ("told", "wins", "expected"),
+    [
+        ([5] * 6, [9, 9, 9, 3, 3, 3], [False] * 6),  # 9² samples are more than the other 27
+        ([5] * 6, [40, 40, 2, 3, 3, 3], [False, False, False, True, True, True]),  # and less than 82
+        ([5] * 3 + [6] * 3, [9, 9, 9, 3, 3, 3], [False, False, False, True, True, True]),  # 6 is theirs
+        ([NO_CLUSTER] * 6, [9] * 6, [False] * 6),
+    ],
+)
+def test_newcomers_leave_an_old_cluster_that_they_were_put_in(told, wins, expected):
+    newcomers, is_young = np.array([NONE, NONE, NONE, 3, 3, 3]), np.arange(6) >= 3
+    assert are_settled(newcomers, np.array(told), is_young, np.array(wins)).tolist() == expected
+
+
+def test_newcomers_stay_in_a_cluster_that_is_as_young():
+    newcomers, told = np.array([NONE, NONE, NONE, NONE, 4, 4]), np.full(6, 5)
+    wins = np.array([9, 9, 9, 9, 9, 9])
+    for n_old, stays in ((3, False), (2, True)):
+        found = are_settled(newcomers, told, np.arange(6) >= n_old, wins)
+        assert found.tolist() == [False] * 4 + [stays] * 2
 
 
 def test_groups_that_nothing_connects(grown, model):

@@ -11,7 +11,7 @@ from ...jit.arrays import counted_up
 from ...jit.compile import Direct, jit, jit_allocating, kernel
 from ...jit.sorting import place_in
 from ..handovers import births_of
-from ..layout import NEVER, NONE
+from ..layout import NEVER, NO_CLUSTER, NONE
 from ..state import State, scalar
 from .undivided import unite_names
 
@@ -21,20 +21,25 @@ CHECK_INTERVAL = 128  # samples between two looks at the youngest nodes, at leas
 INWARD = 8  # hand-overs inside per hand-over to old nodes
 
 
-def find_newcomers(state: State, first_birth: int) -> np.ndarray:
-    """Group of every node of this birth or later, or NONE for those that are no newcomers."""
+def find_newcomers(state: State, first_birth: int, fewest: int = FEWEST_WINS) -> np.ndarray:
+    """Group of every node of this birth or later, or NONE for those that are no newcomers.
+
+    A group must have won at least `fewest` samples.
+    """
     births = births_of(state)
     first = int(births.searchsorted(first_birth))
     if len(births) - first < FEWEST_NODES:
         return np.full(len(births) - first, NONE)
-    return _direct.run(state.handover, births, state.node[: len(births)], first)
+    return _direct.run(state.handover, births, state.node[: len(births)], first, fewest)
 
 
-def newcomers_among(state: State, nodes: np.ndarray, first_birth: int) -> np.ndarray | None:
+def newcomers_among(
+    state: State, nodes: np.ndarray, first_birth: int, fewest: int = FEWEST_WINS
+) -> np.ndarray | None:
     """Group of newcomers that each of these nodes is in, or NONE; None if there are no newcomers."""
     if first_birth == NEVER:
         return None
-    young = find_newcomers(state, first_birth)
+    young = find_newcomers(state, first_birth, fewest)
     if young.max(initial=NONE) == NONE:
         return None
     group = np.full(scalar(state, "n_nodes"), NONE)
@@ -43,19 +48,19 @@ def newcomers_among(state: State, nodes: np.ndarray, first_birth: int) -> np.nda
 
 
 @jit_allocating
-def has_newcomers(state, first_birth):
+def has_newcomers(state, first_birth, fewest):
     """Whether some of the nodes of this birth or later are newcomers."""
     n_nodes = state.scalars[0].n_nodes
     first, wins = n_nodes, 0
     while first > 0 and state.node[first - 1].birth >= first_birth:
         first -= 1
         wins += state.node[first].wins
-    if n_nodes - first < FEWEST_NODES or wins < FEWEST_WINS:
+    if n_nodes - first < FEWEST_NODES or wins < fewest:
         return False
     births = np.empty(n_nodes, np.int64)
     for k in range(n_nodes):
         births[k] = state.node[k].birth
-    group = _group_newcomers(state.handover, births, state.node, first)
+    group = _group_newcomers(state.handover, births, state.node, first, fewest)
     return highest_of(group) != NONE
 
 
@@ -69,13 +74,13 @@ def highest_of(group):
 
 
 @kernel
-def group_newcomers(table, births, node, first):
+def group_newcomers(table, births, node, first, fewest):
     """Group of every node from `first` on, or NONE: those connected by hand-overs that stay among them."""
-    return _group_newcomers(table, births, node, first)
+    return _group_newcomers(table, births, node, first, fewest)
 
 
 @jit_allocating
-def _group_newcomers(table, births, node, first):
+def _group_newcomers(table, births, node, first, fewest):
     """The same, for kernels."""
     n = births.shape[0] - first
     inner, outer, links = count_handovers(table, births, first)
@@ -93,7 +98,7 @@ def _group_newcomers(table, births, node, first):
             total[3] += outer[k]
     for k in range(n):
         total = totals[group[k]]
-        is_large = total[0] >= FEWEST_NODES and total[1] >= FEWEST_WINS
+        is_large = total[0] >= FEWEST_NODES and total[1] >= fewest
         if not (is_new[k] and is_large and total[2] >= INWARD * (total[3] + 1)):
             group[k] = NONE
     return group
@@ -155,3 +160,29 @@ def set_apart(group: np.ndarray, wins: np.ndarray, newcomers: np.ndarray) -> np.
         if (2 * shared < mass)[group[nodes]].all():
             group[nodes] = group.max() + 1
     return np.unique(group, return_inverse=True)[1]
+
+
+def are_settled(
+    newcomers: np.ndarray, told: np.ndarray, is_young: np.ndarray, wins: np.ndarray
+) -> np.ndarray:
+    """Which newcomers are in a told cluster to stay.
+
+    The first nodes of a new cluster may be put into an old one, before it is clear that they are newcomers.
+    They leave it when they are as many samples as a part of it must be to be told. A cluster is not old if
+    its nodes are mostly young, too.
+    """
+    found = np.zeros(len(told), bool)
+    for cluster in np.unique(told[(newcomers != NONE) & (told != NO_CLUSTER)]).tolist():
+        is_in = told == cluster
+        is_old = 2 * np.count_nonzero(is_young & is_in) <= np.count_nonzero(is_in)
+        for c in np.unique(newcomers[is_in & (newcomers != NONE)]).tolist():
+            is_part = is_in & (newcomers == c)
+            n_won = int(wins[is_part].sum())
+            if not (is_old and is_large_part(n_won, int(wins[is_in].sum()) - n_won)):
+                found |= is_part
+    return found
+
+
+def is_large_part(n_won: int, n_rest: int) -> bool:
+    """Whether a part of a cluster is larger than the sampling error of the size of the rest."""
+    return n_won**2 >= n_rest
