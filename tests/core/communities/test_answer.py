@@ -3,7 +3,7 @@ import pytest
 
 from everclust.core.communities import answer, levels
 from everclust.core.communities.linked_nodes import base_nodes
-from everclust.core.communities.valleys import base_labels
+from everclust.core.communities.valleys import Nodes, base_labels
 from everclust.core.layout import NO_CLUSTER
 
 
@@ -30,6 +30,48 @@ def test_leads_and_their_errors(lead):
     error = 0.14**0.5 / 4
     assert lead([1, 1, 2], [0.4, 0, 0], [0, 0, 1], [0, 0, 1]) == pytest.approx((0.1, error, 0.08**0.5 / 4))
     assert lead([1, 1, 2], [0.4, 0, 0], [0, 0, 1], [0, 1, 1]) == pytest.approx((0.1, error, 0.18**0.5 / 4))
+
+
+HALVES, QUARTERS = [k // 32 for k in range(64)], [k // 16 for k in range(64)]
+
+
+@pytest.fixture
+def chosen(compiled):
+    """The answer on an even grid of sixteen columns, cut in two or in four, given silhouettes and scores.
+
+    No valley divides either level, but a boundary between two halves must be more open than that.
+    """
+    position = np.array([(x, y) for x in range(16) for y in range(4)], float)
+    links = [(k, k + 4, 20) for k in range(60)] + [(k, k + 1, 20) for k in range(63) if k % 4 < 3]
+    links = np.array(sorted(links))
+    g = np.bincount(links[:, :2].ravel(), np.repeat(links[:, 2], 2), 64)
+
+    def find(before, lead, score, known=0.1):
+        nodes = Nodes(position, links, g, np.array(before))
+        value = np.array([lead, np.zeros(64)])
+        both = levels.Levels(np.array(score), np.array([HALVES, QUARTERS], np.uint32), value)
+        return compiled(answer.choose_answer)(nodes, both, known).tolist()
+
+    return find
+
+
+def test_an_answer_like_the_last_may_come_from_another_level(chosen):
+    evenly = np.resize([1.0, -1.0], 64)
+    assert chosen([0] * 64, evenly, [0.2, 0.1]) == [0] * 64
+    assert chosen(HALVES, evenly, [0.2, 0.1]) == HALVES
+    assert chosen([NO_CLUSTER] * 64, evenly, [0.2, 0.1]) == HALVES
+    assert chosen([0] * 64, np.ones(64), [0.2, 0.1]) == HALVES  # better for all nodes alike: no doubt
+
+
+def test_in_favour_of_one_cloud_groups_are_better_or_worse_together(chosen):
+    """Single nodes have an error of about 1/8, halves one of about 0.7."""
+    by_half = np.repeat([1.05, -0.95], 32)
+    assert chosen([0] * 64, by_half, [0.2, 0.1], known=0.2) == [0] * 64
+    assert chosen([0] * 64, np.resize([1.05, -0.95], 64), [0.2, 0.1], known=0.2) == HALVES
+
+
+def test_what_no_valley_divides_is_not_kept_divided(chosen):
+    assert chosen(HALVES, np.zeros(64), [0.1, 0.2]) == [0] * 64
 
 
 def row(gap):
