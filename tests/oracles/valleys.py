@@ -65,14 +65,7 @@ def group_linked(y: Points, w: Pairs, before: Sequence[int], share: float) -> li
             levels += path(y, w, level)
     if not levels:
         return [0] * len(y)
-    g = slow.strengths(w, len(y))
-    values = [silhouettes(y, g, level) for level in levels]
-    best = slow.choose_level([mean(value, g) for value in values])
-    if any(c != UNKNOWN for c in before):
-        alike = slow.choose_level([overlap(before, level, g) for level in levels])
-        change = [a - b for a, b in zip(values[best], values[alike], strict=True)]
-        best = best if mean(change, g) > share * standard_error(change, g) else alike
-    return unite_open(y, w, levels[best], before, share)
+    return choose_answer(y, w, levels, before, share)
 
 
 # 1. Finest groups.
@@ -238,6 +231,38 @@ def standard_error(values: Sequence[float], g: Sequence[int]) -> float:
     """Of the mean weighted with g."""
     middle = mean(values, g)
     return math.sqrt(sum((m * (v - middle)) ** 2 for v, m in zip(values, g, strict=True))) / sum(g)
+
+
+def choose_answer(
+    y: Points, w: Pairs, levels: list[list[int]], before: Sequence[int], share: float
+) -> list[int]:
+    """The answer of the best level, or the one most like the last among those of levels that are as good.
+
+    Where no valley divides the best level, its answer stands.
+    """
+    g = slow.strengths(w, len(y))
+    values = [silhouettes(y, g, level) for level in levels]
+    answers = [unite_open(y, w, level, before, share) for level in levels]
+    best = slow.choose_level([mean(value, g) for value in values])
+    n_best = len(set(levels[best]))
+    if len(set(answers[best])) < n_best:
+        return answers[best]
+    like = {best: overlap(before, answers[best], g)}
+    for k, level in enumerate(levels):
+        change = [a - b for a, b in zip(values[best], values[k], strict=True)]
+        error = standard_error(change, g)
+        if len(set(answers[k])) < min(n_best, len(set(level))):  # a union, of fewer clusters
+            error = max(error, *(error_of_sums(change, g, of) for of in (level, levels[best])))
+        if mean(change, g) <= share * error:
+            like.setdefault(k, overlap(before, answers[k], g))
+    return answers[max(like, key=lambda k: like[k])]  # the first of equals, and the best is the first of all
+
+
+def error_of_sums(values: Sequence[float], g: Sequence[int], level: Sequence[int]) -> float:
+    """Standard error of the mean weighted with g, from sums over groups."""
+    middle = mean(values, g)
+    sums = [sum(g[k] * (values[k] - middle) for k in members(level, c)) for c in set(level)]
+    return math.sqrt(sum(value**2 for value in sums)) / sum(g)
 
 
 def overlap(before: Sequence[int], level: Sequence[int], g: Sequence[int]) -> float:

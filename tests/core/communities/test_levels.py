@@ -2,9 +2,7 @@ import numpy as np
 import pytest
 
 from everclust.core.communities import levels
-from everclust.core.communities.linked_nodes import base_nodes
 from everclust.core.communities.silhouette import merge_groups, new_silhouette, weighted_mean
-from everclust.core.communities.valleys import base_labels
 from everclust.core.layout import NO_CLUSTER
 
 
@@ -70,18 +68,18 @@ def test_nodes_in_one_place_are_worth_nothing(values):
     assert values([5, 5, 5], [0, 0, 1], [1, 1, 1]) == ([0.0, 0.0, 0.0], 0.0)
 
 
-def test_only_what_is_worth_more_is_taken(compiled, silhouette):
-    level = compiled(levels.new_level)(6)
-    assert level.group.tolist() == [0] * 6
-    consider = compiled(levels.consider)
+def test_levels_of_several_paths(compiled, silhouette):
+    first, second = compiled(levels.new_levels)(1, 6), compiled(levels.new_levels)(2, 6)
     silhouette.value[:] = 0.5
-    consider(level, silhouette, 0.25)
-    assert (level.score[0], level.group.tolist()) == (0.25, [0, 0, 1, 1, 2, 2])
+    compiled(levels.note_level)(first, 0, silhouette)
+    compiled(levels.note_level)(second, 0, silhouette)
     silhouette.group[:], silhouette.value[:] = 0, 0.75
-    consider(level, silhouette, 0.25)  # as good, but coarser
-    assert (level.group.tolist(), level.value.tolist()) == ([0, 0, 1, 1, 2, 2], [0.5] * 6)
-    consider(level, silhouette, 0.3)
-    assert (level.score[0], level.group.tolist(), level.value.tolist()) == (0.3, [0] * 6, [0.75] * 6)
+    compiled(levels.note_level)(second, 1, silhouette)
+    found = compiled(levels.joined_levels)(first, second)
+    assert found.score.tolist() == [0.5, 0.5, 0.75]
+    assert found.group.tolist() == [[0, 0, 1, 1, 2, 2]] * 2 + [[0] * 6]
+    assert found.value.tolist() == [[0.5] * 6] * 2 + [[0.75] * 6]
+    assert compiled(levels.group_at)(found, 1).tolist() == [0, 0, 1, 1, 2, 2]
 
 
 def test_likeness(compiled, silhouette):
@@ -94,56 +92,6 @@ def test_likeness(compiled, silhouette):
     assert like(0, 0, 0, 1, 1, 1) == 6 + 2 + 2 + 6 + 2  # the second group lies in both; 2 and 2 of the last
     assert like(0, 0, *[NO_CLUSTER] * 4) == 12  # only of those that are known
     assert like(*[NO_CLUSTER] * 6) == 0
-
-
-def test_better_by_more_than_chance(compiled):
-    better = compiled(levels.is_clearly_better)
-    g, nothing = np.array([1.0, 1, 2]), np.zeros(3)
-    assert better(g, np.full(3, 0.1), nothing, 1.0)  # for all nodes alike: no doubt
-    assert not better(g, nothing, nothing, 1.0)
-    assert not better(g, nothing, np.full(3, 0.1), 1.0)
-    # Mean 0.1; deviations 0.3, -0.1, -0.1, weighted 0.3, -0.1, -0.2: error √0.14 / 4, about 0.094.
-    assert better(g, np.array([0.4, 0.0, 0.0]), nothing, 1.0)
-    # Mean 0.075; deviations 0.225, 0.225 and -0.225 twice: error 0.225 · √6 / 4, about 0.138.
-    unsure = np.array([0.3, 0.3, -0.15])
-    assert not better(g, unsure, nothing, 1.0)
-    assert better(g, unsure, nothing, 0.5)  # when the last answer knew but half of the samples
-
-
-def row(gap):
-    """Three groups of four nodes on a line, linked closely inside; the last two hand over a little more."""
-    position = [[float(start + k)] for start in (0, 40, 40 + gap) for k in range(4)]
-    links = [(4 * c + i, 4 * c + j, 30) for c in range(3) for i in range(4) for j in range(i + 1, 4)]
-    return position, sorted([*links, (3, 4, 1), (7, 8, 3)])
-
-
-THREE, TWO = [0] * 4 + [1] * 4 + [2] * 4, [0] * 4 + [1] * 8
-
-
-@pytest.mark.parametrize(
-    ("gap", "alone", "after_three", "after_two"),
-    [(9, TWO, THREE, TWO), (10, THREE, THREE, TWO), (20, THREE, THREE, THREE), (6, TWO, TWO, TWO)],
-)
-def test_the_last_answer_stays_if_it_is_as_good_but_for_chance(model, gap, alone, after_three, after_two):
-    position, links = row(gap)
-
-    def labels(before):
-        state = model(position, handover=links, usage=[2] * 12, n_seen=10**6, community=before)
-        return base_labels(state, base_nodes(state), np.array(links)).tolist()
-
-    assert labels([NO_CLUSTER] * 12) == alone
-    assert labels(THREE) == after_three
-    assert labels(TWO) == after_two
-    assert labels([NO_CLUSTER] * 2 + THREE[2:]) == after_three  # new nodes have no say
-
-
-@pytest.mark.parametrize(
-    ("n_seen", "stays"), [(10**6, True), (1500, False), (1001, True), (1000, False), (2, False)]
-)
-def test_an_answer_that_knew_nothing_does_not_stay(model, n_seen, stays):
-    position, links = row(9)
-    state = model(position, handover=links, usage=[2] * 12, n_seen=n_seen, community=THREE)
-    assert base_labels(state, base_nodes(state), np.array(links)).tolist() == (THREE if stays else TWO)
 
 
 def test_how_much_of_the_samples_was_known():

@@ -6,7 +6,6 @@ from sklearn.datasets import load_digits
 
 from everclust.core.communities import valleys
 from everclust.core.communities.boundaries import measure_boundaries, sort_by_group
-from everclust.core.communities.levels import new_level
 from everclust.core.communities.linked_nodes import base_nodes, compact, links_of
 from everclust.core.communities.louvain import louvain, new_graph
 from everclust.core.layout import NO_CLUSTER
@@ -164,12 +163,11 @@ def test_the_best_of_several_numberings_is_taken(compiled):
     g, answers = np.bincount(links[:, :2].ravel(), np.repeat(links[:, 2], 2), n), {}
     nodes = valleys.Nodes(position, links, g, before)
     for turn in range(valleys.MOST_NUMBERINGS):
-        best, alike = compiled(new_level)(n), compiled(new_level)(n)
         group = compiled(valleys.modular_groups)(links, compiled(valleys.numbering)(n, turn))
         group, n_groups = compiled(valleys.finest)(position, links, group)
         cut = compiled(measure_boundaries)(position, links, g, group, n_groups)
-        compiled(valleys.merge_down)(nodes, cut, group, best, alike)
-        answers[best.score[0]] = best.group.tolist()
+        levels = compiled(valleys.merge_down)(nodes, cut, group)
+        answers[levels.score.max()] = levels.group[levels.score.argmax()].tolist()
     assert list(answers).index(max(answers)) > 0  # the first numbering is not the best
     label = valleys.find_clusters(position, np.ones(3), links, before, 1.0)
     assert label.tolist() == renamed(answers[max(answers)])

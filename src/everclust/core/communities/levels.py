@@ -1,16 +1,11 @@
-"""Which level of a merge path is the answer: the best silhouette, unless the last answer is as good.
+"""Levels of merge paths and their silhouettes, and when answers are given that later ones are held to.
 
 A node on the far side of its group is far from the next centre however good the grouping is. With two groups
 half of the nodes are such, with many groups few, so that a silhouette favours few groups. Here every node
 faces its neighbours: its distance to another centre is that of the node or of its mirror image in its own
 centre, whichever is nearer.
-
-Two levels may be nearly equally good, and each new sample may tip the balance. So the level closest to the
-previous answer stays unless the best level is better by more than one standard error, scaled by the share of
-samples that the previous answer had seen.
 """
 
-import math
 from bisect import bisect_right
 from typing import NamedTuple
 
@@ -19,7 +14,8 @@ import numpy as np
 from ...jit.arrays import highest_index, sum_of
 from ...jit.compile import jit, jit_allocating
 from ..layout import NO_CLUSTER
-from .silhouette import quick_square, update_value
+from .louvain import INDEX
+from .silhouette import quick_square, update_value, weighted_mean
 
 SHORTEST_PAUSE, LONGEST_PAUSE = 1000, 20_000  # samples between two answers that later ones are held to
 
@@ -118,30 +114,57 @@ def update_facing(facing, silhouette, groups, a, b):  # INOUT facing, silhouette
                 update_value(silhouette, i, squared)
 
 
-class Level(NamedTuple):
-    """The level with the highest score so far."""
+class Levels(NamedTuple):
+    """Levels of one path or of several, each finer than the next of its path."""
 
-    score: np.ndarray  # of one number
-    group: np.ndarray
-    value: np.ndarray  # silhouette of every node
+    score: np.ndarray  # mean silhouette of every level
+    group: np.ndarray  # of every node at every level
+    value: np.ndarray  # silhouette of every node at every level
 
 
 @jit_allocating
-def new_level(n):
-    """All nodes in one group, which scores less than any other."""
-    score = np.empty(1)
-    score[0] = -math.inf
-    return Level(score, np.zeros(n, np.int64), np.zeros(n))
+def new_levels(n_levels, n):
+    """Room for so many levels of n nodes."""
+    return Levels(np.empty(n_levels), np.empty((n_levels, n), INDEX), np.empty((n_levels, n)))
 
 
 @jit
-def consider(level, silhouette, score):  # INOUT level
-    """Take the present level if it scores higher; on ties the earlier one, which is finer, stays."""
-    if score > level.score[0]:
-        level.score[0] = score
-        for i in range(level.group.shape[0]):
-            level.group[i] = silhouette.group[i]
-            level.value[i] = silhouette.value[i]
+def note_level(levels, k, silhouette):  # INOUT levels
+    """Level k is the present one."""
+    levels.score[k] = weighted_mean(silhouette.g, silhouette.value)
+    for i in range(silhouette.group.shape[0]):
+        levels.group[k, i] = silhouette.group[i]
+        levels.value[k, i] = silhouette.value[i]
+
+
+@jit_allocating
+def joined_levels(first, second):
+    """The levels of two paths."""
+    n_first, n_second = first.score.shape[0], second.score.shape[0]
+    levels = new_levels(n_first + n_second, first.group.shape[1])
+    for k in range(n_first):
+        copy_level(levels, k, first, k)
+    for k in range(n_second):
+        copy_level(levels, n_first + k, second, k)
+    return levels
+
+
+@jit
+def copy_level(levels, k, source, m):  # INOUT levels
+    """Level k is level m of others."""
+    levels.score[k] = source.score[m]
+    for i in range(source.group.shape[1]):
+        levels.group[k, i] = source.group[m, i]
+        levels.value[k, i] = source.value[m, i]
+
+
+@jit_allocating
+def group_at(levels, k):
+    """Group of every node at level k."""
+    group = np.empty(levels.group.shape[1], np.int64)
+    for i in range(group.shape[0]):
+        group[i] = levels.group[k, i]
+    return group
 
 
 @jit_allocating
@@ -161,17 +184,3 @@ def overlap(g, group, before, groups):
             largest[a] = max(largest[a], common[c, a])
         total += most
     return total + sum_of(largest)
-
-
-@jit
-def is_clearly_better(g, value, other, known):
-    """Whether the mean value, weighted with g, is better by more than `known` times its standard error."""
-    weight, mean = 0.0, 0.0
-    for i in range(g.shape[0]):
-        weight += g[i]
-        mean += g[i] * (value[i] - other[i])
-    mean /= weight
-    squares = 0.0
-    for i in range(g.shape[0]):
-        squares += (g[i] * (value[i] - other[i] - mean)) ** 2
-    return mean > known * math.sqrt(squares) / weight

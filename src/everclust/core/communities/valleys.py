@@ -1,10 +1,10 @@
 """Hand-over clusters by density valleys: the read-out of `clusters="handover"`.
 
-Louvain gives the finest groups, a path of mergers coarser ones, and the silhouette chooses the level
-(levels.py). Boundaries are compared with what would cross them in one homogeneous cloud (boundaries.py):
-groups are split again where that shows a clear valley, and open boundaries are merged first. A level that no
-valley divides is one cloud cut in pieces (undivided.py). What Louvain finds depends on the numbering of
-nodes, which is arbitrary, so several numberings are tried, as far as they give other groups.
+Louvain gives the finest groups, a path of mergers coarser ones (levels.py), and the silhouette and the last
+answer choose the level (answer.py). Boundaries are compared with what would cross them in one homogeneous
+cloud (boundaries.py): groups are split again where that shows a clear valley, and open boundaries are merged
+first. A level that no valley divides is one cloud cut in pieces (undivided.py). What Louvain finds depends on
+the numbering of nodes, which is arbitrary, so several numberings are tried, as far as they give other groups.
 """
 
 import math
@@ -26,20 +26,13 @@ from ...jit.compile import jit, jit_allocating, kernel
 from ...jit.sorting import in_order
 from ..layout import NONE
 from ..state import State, scalar
+from .answer import choose_answer
 from .boundaries import ROUNDING, homogeneous, measure_boundaries, new_cut, sort_by_group
-from .levels import (
-    consider,
-    is_clearly_better,
-    new_facing,
-    new_level,
-    overlap,
-    share_known,
-    update_facing,
-)
+from .levels import joined_levels, new_facing, new_levels, note_level, share_known, update_facing
 from .linked_nodes import FEWEST_LINKED, by_first_node, compact, label_others
 from .louvain import close_up, louvain, new_graph
-from .silhouette import merge_groups, new_silhouette, weighted_mean
-from .undivided import unite_names, unite_open
+from .silhouette import merge_groups, new_silhouette
+from .undivided import unite_names
 
 MOST_NUMBERINGS = 3
 MOST_NODES = 1000  # in all numberings together: a read-out takes no longer than one of so many nodes
@@ -125,12 +118,11 @@ def numbering(n, turn):
 
 @jit_allocating
 def cluster_linked(base, linked, weight, known):
-    """Cluster of every linked node, numbered in the order of their first nodes: the best level, or the one
-    closest to the last answer."""
+    """Cluster of every linked node, numbered in the order of their first nodes."""
     nodes = only(base, linked, weight)
     position, links, g = nodes.position, nodes.links, nodes.g
     n = position.shape[0]
-    best, alike = new_level(n), new_level(n)
+    levels = new_levels(0, n)
     n_numberings = max(1, min(MOST_NUMBERINGS, MOST_NODES // n))
     tried = np.empty((n_numberings, n), np.int64)
     for turn in range(n_numberings):
@@ -140,9 +132,10 @@ def cluster_linked(base, linked, weight, known):
         group, n_groups = finest(position, links, by_modularity)
         if n_groups > 1:
             cut = measure_boundaries(position, links, g, group, n_groups)
-            merge_down(nodes, cut, group, best, alike)
-    stays = alike.score[0] > 0.0 and not is_clearly_better(g, best.value, alike.value, known)
-    return by_first_node(unite_open(nodes, alike.group if stays else best.group, known))
+            levels = joined_levels(levels, merge_down(nodes, cut, group))
+    if levels.score.shape[0] == 0:
+        return filled(n, 0)
+    return by_first_node(choose_answer(nodes, levels, known))
 
 
 @jit_allocating
@@ -264,18 +257,17 @@ def has_zero(values):
 
 
 @jit_allocating
-def merge_down(nodes, cut, group, best, alike):  # INOUT best, alike
-    """Merge down to two groups, and score every level by silhouette and by overlap with the last answer."""
+def merge_down(nodes, cut, group):
+    """Merge down to two groups; returns all levels on the way."""
     n = cut.mass.shape[0]
     W, E, mass = copied_matrix(cut.crossing), copied_matrix(cut.expected), copied(cut.mass)
-    groups = counted_up(n)
+    groups, levels = counted_up(n), new_levels(n - 1, group.shape[0])
     silhouette = new_silhouette(nodes.g, group, n, nodes.position)
     facing = new_facing(silhouette, groups)
     while True:
-        consider(best, silhouette, weighted_mean(silhouette.g, silhouette.value))
-        consider(alike, silhouette, overlap(silhouette.g, silhouette.group, nodes.before, groups))
+        note_level(levels, n - groups.shape[0], silhouette)
         if groups.shape[0] == 2:
-            return
+            return levels
         a, b = next_pair(W, E, mass, groups)
         unite(W, a, b)
         unite(E, a, b)
