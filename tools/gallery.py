@@ -14,6 +14,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 ROOT = Path(__file__).parents[1]
 SCRIPTS = sorted((ROOT / "examples/gallery").glob("*.py"))
+STYLE = ROOT / "tools/gallery.matplotlibrc"
 CELL = "# %%\n"
 
 
@@ -30,9 +31,8 @@ def main() -> None:
 
 def draw(script: Path, folder: Path) -> None:
     """Run a script, which writes its picture where it runs."""
-    subprocess.run(
-        [sys.executable, str(script)], cwd=folder, env=os.environ | {"MPLBACKEND": "Agg"}, check=True
-    )
+    settings = {"MPLBACKEND": "Agg", "MATPLOTLIBRC": str(STYLE)}
+    subprocess.run([sys.executable, str(script)], cwd=folder, env=os.environ | settings, check=True)
 
 
 def notebook(script: Path) -> nbformat.NotebookNode:

@@ -1,10 +1,11 @@
 """# A map of handwritten digits
 Every picture is a node that EverClust has learnt, in the colour of its cluster; it was not told that there
-are ten digits.
+are ten digits. t-SNE places them, without knowing the clusters.
 """
 
 # %%
 import matplotlib.pyplot as plt
+import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.manifold import TSNE
 
@@ -19,7 +20,8 @@ places = TSNE(perplexity=15, random_state=0).fit_transform(nodes)
 # %%
 fig, ax = plt.subplots(figsize=(8, 8))
 for (x, y), node, colour in zip(places, nodes, colours, strict=True):
-    ax.imshow(1 - (1 - colour) * node.reshape(8, 8, 1) / 16, extent=(x - 1.2, x + 1.2, y - 1.2, y + 1.2))
+    ink = np.dstack([np.broadcast_to(colour, (8, 8, 3)), node.reshape(8, 8) / 16])
+    ax.imshow(ink, extent=(x - 0.8, x + 0.8, y - 0.8, y + 0.8))
 ax.autoscale()
 ax.set_title(f"{len(nodes)} nodes, {model.n_clusters_} clusters")
 ax.axis("off")

@@ -1,6 +1,7 @@
 """# Clusters that drift
 Five clusters wander by seven times their spread; colours are permanent ids. A cluster keeps its id while it
-moves, because it stays connected with the places that it came from. Lines are events.
+moves, because it stays connected with the places that it came from. Lines are events: at first the model
+revises its clusters; later a small one is born beside a moving one, twice, and the two merge again.
 """
 
 # %%

@@ -1,6 +1,6 @@
 """# How a model tunes itself
-The recalculation interval and the vigilance threshold are derived from the newest samples, again and again:
-there is nothing to set.
+Every 3,000 samples the stream moves elsewhere and gets a new spread. The recalculation interval and the
+vigilance threshold are derived from the newest samples, again and again: there is nothing to set.
 """
 
 # %%
@@ -12,7 +12,7 @@ import everclust
 rng = np.random.default_rng(0)
 parts = [rng.normal(rng.uniform(-8, 8, 4), sd, (3000, 4)) for sd in (0.3, 0.3, 2.0, 0.5, 1.0)]
 history = everclust.History(every=50)
-everclust.learn(everclust.IDAT(), np.concatenate(parts), history=history)
+everclust.learn(everclust.EverClust(), np.concatenate(parts), history=history)
 
 # %%
 everclust.HistoryDisplay(history).plot()

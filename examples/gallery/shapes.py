@@ -14,7 +14,7 @@ from everclust.view.palette import colours_of
 
 moons = make_moons(3000, noise=0.06, random_state=0)[0]
 rings = make_circles(3000, noise=0.04, factor=0.45, random_state=0)[0]
-blobs = make_blobs(3000, centers=7, cluster_std=0.6, random_state=8)[0]
+blobs = make_blobs(3000, centers=7, cluster_std=0.6, random_state=6)[0]
 cloud = np.random.default_rng(0).normal(size=(3000, 2))
 
 # %%

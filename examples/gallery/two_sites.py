@@ -1,5 +1,7 @@
 """# Two sites, one model
-Two models learn apart, from what each site sees; `merge` makes one of them that knows both.
+A first model knows a little of six groups. Two copies of it learn apart, each from the four groups that its
+site sees; `merge` makes one model of them that knows all six. A cluster that both sites knew keeps its id;
+where both gave the same id to a new cluster of their own, one of the two gets another.
 """
 
 # %%
@@ -17,7 +19,7 @@ for site, seen in zip(sites, (range(0, 4), range(2, 6)), strict=True):
 both = everclust.merge(sites, base=base)
 
 # %%
-fig, axes = plt.subplots(3, 1, figsize=(7, 9), layout="constrained")
+fig, axes = plt.subplots(3, 1, figsize=(7, 9), sharex=True, sharey=True, layout="constrained")
 for ax, model, name in zip(axes, [*sites, both], ["site A", "site B", "merged"], strict=True):
     everclust.TopologyDisplay.from_estimator(model, ax=ax)
     ax.set_title(f"{name}: {model.n_samples_seen_:,} samples, {model.n_clusters_} clusters")

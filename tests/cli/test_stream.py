@@ -52,6 +52,36 @@ def test_the_published_algorithm_can_be_chosen(points, X, call):
     assert "--metric does not go with --algorithm idat" in call("watch", points, *both, code=2)
 
 
+@pytest.mark.parametrize("text", ["", "a,b\n"])
+@pytest.mark.parametrize("key", [[], ["--key", "a"]])
+def test_fit_without_rows_is_an_error_for_there_is_no_model(text, key, tmp_path, monkeypatch, sentence):
+    monkeypatch.chdir(tmp_path)
+    Path("x.csv").write_text(text)
+    said = sentence("fit", "x.csv", "-m", "m", *key)
+    expected = "No rows came from x.csv, so nothing was learnt and m was not written; check the source."
+    assert " ".join(said.split()) == expected
+    assert not Path("m").exists()
+
+
+def test_fit_without_rows_leaves_the_model_that_it_was_to_replace(points, call):
+    call("fit", points, "-m", "m", "--exclude", "name,kind")
+    before = Path("m").read_bytes()
+    Path("empty.csv").write_text("")
+    assert "m was not written" in call("fit", "empty.csv", "-m", "m", "--force", code=1)
+    assert Path("m").read_bytes() == before
+
+
+@pytest.mark.parametrize("text", ["", "a,b,c,d\n"])
+def test_other_commands_may_meet_no_rows(text, points, call):
+    call("fit", points, "-m", "m", "--exclude", "name,kind")
+    Path("empty.csv").write_text(text)
+    assert call("update", "empty.csv", "-m", "m").startswith("0 rows; ")
+    assert call("watch", "empty.csv") == ""
+    assert call("watch", "empty.csv", "-m", "new") == ""
+    assert call("predict", "empty.csv", "-m", "m") == "row,cluster\n"
+    assert "nothing to score" in call("score", "empty.csv", "-m", "m", code=1)
+
+
 def test_version(call):
     assert call("--version") == f"everclust {__version__}\n"
 

@@ -199,3 +199,5 @@ def test_notebooks_show_the_clusters_of_a_fitted_model():
     assert "<script> " not in html
     assert "&lt;script&gt;" in html
     assert "clusters in" not in EverClust()._repr_html_()
+    assert '<td style="text-align: right; white-space: nowrap">100 samples ago</td>' in html
+    assert '<td style="text-align: left;' in html

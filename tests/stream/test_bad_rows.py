@@ -169,6 +169,11 @@ def test_when_all_rows_are_skipped_there_is_an_error(folder, call):
     )
 
 
+def test_when_the_only_row_is_skipped(folder, call):
+    (folder / "x.csv").write_text("a,b\n1,\n")
+    assert "because the only row was skipped: 1 with" in call("fit", "x.csv", "-m", "m", code=1)
+
+
 @pytest.mark.parametrize("end", ["", ","])
 def test_a_comma_at_the_end_of_the_header(end, folder, X, call):
     lines = csv_lines(X)

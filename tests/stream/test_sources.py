@@ -192,6 +192,54 @@ def test_columns_of_the_same_name(folder):
             read(name, columns=Columns(["b"], label="a"))
 
 
+def test_ids_of_the_same_name_cannot_be_left_out(folder):
+    (folder / "x.csv").write_text("a,b,a\n1,2,3\n")
+    with pytest.raises(StreamError, match=r"^2 columns are called 'a'; give each a name of its own\.$"):
+        read("x.csv", columns=Columns(id="a"))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"id": "nam"},
+            "There is no column 'nam' for --id; there are 'name', 'a', 'b'; perhaps you mean 'name'.",
+        ),
+        (
+            {"label": "Kind"},
+            "There is no column 'Kind' for --label; there are 'name', 'a', 'b'; check the name.",
+        ),
+        (
+            {"exclude": ["c"]},
+            "There is no column 'c' for --exclude; there are 'name', 'a', 'b'; check the name.",
+        ),
+        (
+            {"features": ["a", "z"]},
+            "There is no column 'z' for --columns; there are 'name', 'a', 'b'; check the name.",
+        ),
+        (
+            {"features": ["a", "b"], "id": "a"},
+            "Column 'a' is in --columns and also --id, which is never learnt; leave it out of one of them.",
+        ),
+    ],
+)
+def test_columns_that_cannot_be_what_an_option_says(options, message, folder):
+    (folder / "x.csv").write_text("name,a,b\np,1,2\n")
+    parquet.write_table(pa.table({"name": ["p"], "a": [1.0], "b": [2.0]}), "x.parquet")
+    for name in ("x.csv", "x.parquet"):
+        with pytest.raises(StreamError) as error:
+            read(name, columns=Columns(**options))
+        assert str(error.value) == message
+
+
+def test_an_empty_file_has_no_rows(folder):
+    (folder / "x1.csv").write_text("")
+    (folder / "x2.csv").write_text("a,b\n1,2\n")
+    (folder / "x3.csv").write_text("")
+    assert read("x*.csv")[0].tolist() == [[1, 2]]
+    assert len(read("x3.csv")[0]) == 0
+
+
 def test_whole_numbers_may_become_fractions_later(folder, monkeypatch):
     monkeypatch.setattr("everclust.stream.sources.bytes.FileBytes.read.__defaults__", (8,))
     (folder / "x.csv").write_text("a,b\n1,2\n3,4\n5.5,6.25\n")
@@ -201,7 +249,7 @@ def test_whole_numbers_may_become_fractions_later(folder, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("x.csv", "", "no header"),
+        ("x.csv", "\n1,2\n", "no header"),
         ("x.parquet", "nonsense", "x.parquet cannot be read"),
         ("x.npy", "nonsense", "x.npy cannot be read"),
         ("x.docx", "nonsense", "The format of x.docx is unknown"),

@@ -101,6 +101,15 @@ def test_where_it_is_drawn(model, X):
     display.figure_.canvas.draw()
 
 
+def test_plots_may_share_both_axes(model):
+    _, axes = plt.subplots(2, sharex=True, sharey=True)
+    for ax in axes:
+        TopologyDisplay.from_estimator(model, ax=ax)
+    axes[0].figure.canvas.draw()
+    assert axes[0].get_aspect() == 1.0
+    assert axes[0].get_xlim() == axes[1].get_xlim()
+
+
 def test_axis_names(model, X):
     ax = TopologyDisplay.from_estimator(model).ax_
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("feature 0", "feature 1")
@@ -113,12 +122,21 @@ def test_legend_for_few_clusters_only(model):
     legend = TopologyDisplay.from_estimator(model).legend_
     names = [text.get_text() for text in legend.get_texts()]
     ids = np.unique(model.node_labels_[model.active_])
-    assert names == [*(f"cluster {k}" for k in ids), "inactive"]
+    assert names == [*(f"cluster {k}" for k in ids), "in no cluster"]
     dots = legend.legend_handles[: model.n_clusters_]
     assert [to_rgb(dot.get_facecolor()[0]) for dot in dots] == [tuple(c) for c in colours_of(ids)]
     many = IDAT().partial_fit(load_digits().data[:300])
     assert many.n_clusters_ > 8
     assert TopologyDisplay.from_estimator(many).legend_ is None
+
+
+def test_nodes_of_everclust_in_no_cluster_are_hollow_and_in_the_legend(X):
+    model = EverClust().fit(X)
+    outside = model.node_labels_ < 0
+    assert outside.any()
+    display = TopologyDisplay.from_estimator(model)
+    np.testing.assert_array_equal(display.inactive_.get_offsets(), model.prototypes_[outside])
+    assert display.legend_.get_texts()[-1].get_text() == "in no cluster"
 
 
 def test_axes_have_equal_scales_if_their_ranges_are_similar(model, X):
@@ -240,6 +258,15 @@ def test_history_from_a_stream(X):
     assert model.n_samples_seen_ == len(X)
     assert len(HistoryDisplay.from_stream(IDAT(), load_iris().data.tolist()).history) == 150
     assert 250 < len(HistoryDisplay.from_stream(IDAT(), X).history) < 600
+
+
+def test_nodes_and_clusters_of_a_history_are_counted_in_whole_numbers(X):
+    display = HistoryDisplay.from_stream(EverClust(), X, every=300)
+    for ax in display.axes_[2:]:
+        ticks = ax.get_yticks()
+        np.testing.assert_array_equal(ticks, ticks.round())
+    display.figure_.canvas.draw()
+    assert "1,000" in [label.get_text() for label in display.axes_[3].get_xticklabels()]
 
 
 def test_history_on_given_axes(X):

@@ -44,7 +44,8 @@ def test_events_are_lines_with_words():
     samples = [event.sample for event in model.events()]
     assert samples
     assert [line.get_xdata()[0] for line in display.lines_] == samples
-    assert {text.get_text() for text in display.ax_.texts} == {event.kind for event in model.events()}
+    words = {word for text in display.ax_.texts for word in text.get_text().split(", ")}
+    assert words == {event.kind for event in model.events()}
 
 
 def test_a_model_that_has_learnt_before_goes_on():
@@ -68,6 +69,20 @@ def test_many_events_have_no_words(n, words):
     events = [Event(30 * k + 1, "born", (), (k,), (5,), (0.0,)) for k in range(n)]
     display = StreamDisplay(np.zeros(1000), np.zeros(1000, int), events).plot()
     assert (len(display.lines_), len(display.ax_.texts)) == (n, words)
+
+
+def test_close_events_name_each_kind_once():
+    kinds = {500: "born", 505: "revised", 506: "revised", 510: "born", 800: "merged"}
+    events = [Event(sample, kind, (), (0,), (5,), (0.0,)) for sample, kind in kinds.items()]
+    display = StreamDisplay(np.zeros(1000), np.zeros(1000, int), events).plot()
+    named = {text.get_position()[0]: text.get_text() for text in display.ax_.texts}
+    assert named == {500: "born, revised", 800: "merged"}
+
+
+def test_samples_are_counted_with_commas():
+    display = StreamDisplay(np.zeros(30_000), np.zeros(30_000, int)).plot()
+    display.figure_.canvas.draw()
+    assert "20,000" in [label.get_text() for label in display.ax_.get_xticklabels()]
 
 
 def test_close_events_share_a_word():

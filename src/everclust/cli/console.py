@@ -26,10 +26,10 @@ WIDEST = 1_000  # characters in a line of a table
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 EXIT_CODES = """
-**Exit codes**: 0 done · 1 an error in the data, the model or the checkpoint · 2 wrong usage ·
-3 an optional package is missing · 4 a file cannot be written · 5 a message system does not answer, or
-refuses the password · 129, 130 and 143 stopped by SIGHUP, by Ctrl-C and by SIGTERM; everything learnt so
-far is saved.
+**Exit codes**: 0 done · 1 an error in the data, the model or the checkpoint, or no rows for fit or score ·
+2 wrong usage · 3 an optional package is missing · 4 a file cannot be written · 5 a message system does not
+answer, or refuses the password · 129, 130 and 143 stopped by SIGHUP, by Ctrl-C and by SIGTERM; everything
+learnt so far is saved.
 """
 
 

@@ -40,7 +40,7 @@ def learn_by_key(asked: LearnRequest, screen: Screen) -> None:
         with checkpointed(job, asked.checkpoints, screen):
             _resume(job, asked, is_there, screen)
             with served(job, asked.metrics):
-                run_and_print(job, screen)
+                run_and_print(job, screen, promised=asked.promised_model)
 
 
 def _template(model_options: ModelOptions) -> IncrementalClusterer:

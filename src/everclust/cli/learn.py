@@ -44,7 +44,9 @@ def _learn_one(asked: LearnRequest, screen: Screen) -> None:
             keep_old_events(job, screen)
         is_plain = asked.command == "fit" and not is_resumed and job.model._metric == "euclidean"
         with served(job, asked.metrics):
-            run_and_print(job, screen, Dominance(screen.warn) if is_plain else None)
+            run_and_print(
+                job, screen, Dominance(screen.warn) if is_plain else None, promised=asked.promised_model
+            )
 
 
 def _known(asked: LearnRequest) -> Clusterer | None:

@@ -39,6 +39,16 @@ def refuse_to_forget(job: Run, known: Clusterer | None) -> None:
         )
 
 
+def refuse_without_rows(job: Run, promised: Path | None) -> None:
+    """Raise an error if no row came, so that a model that was promised is not there."""
+    if promised is not None and not job.rows and not job.n_seen:
+        source = "standard input" if job.url == "-" else job.url
+        raise StreamError(
+            f"No rows came from {source}, so nothing was learnt and {promised} was not written; check the "
+            "source."
+        )
+
+
 def refuse_empty(job: Run, summary: Summary) -> None:
     """Raise an error if every row was skipped: there is no model then."""
     if summary.skipped and not job.n_seen:
@@ -47,7 +57,5 @@ def refuse_empty(job: Run, summary: Summary) -> None:
             hint += (
                 "; times are written as 2026-11-18T01:30:00Z, as seconds since 1970 or as --time-format says"
             )
-        raise StreamError(
-            f"Nothing was learnt, because all {counted(summary.skipped, 'row')} were skipped: "
-            f"{job.bad_rows.summary()}; {hint}."
-        )
+        what = "the only row was" if summary.skipped == 1 else f"all {summary.skipped:,} rows were"
+        raise StreamError(f"Nothing was learnt, because {what} skipped: {job.bad_rows.summary()}; {hint}.")

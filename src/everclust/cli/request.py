@@ -46,6 +46,11 @@ class LearnRequest:
     jobs: int | None = None
     force: bool = False
 
+    @property
+    def promised_model(self) -> Path | None:
+        """The model that must be there afterwards; update has one before, and watch prints events."""
+        return self.model if self.command == "fit" else None
+
 
 def learning_job(asked: LearnRequest, model: Clusterer, screen: Screen) -> Run:
     """The run that was asked for, with everything that it writes."""

@@ -34,7 +34,7 @@ from .options import (
     split_names,
 )
 from .progress import progress, result_of
-from .refusals import refuse_empty
+from .refusals import refuse_empty, refuse_without_rows
 from .results import refuse_to_overwrite
 from .systemd import notified
 
@@ -201,8 +201,13 @@ def run_and_print(
     screen: Screen,
     on_block: Callable[[Run, Block], None] | None = None,
     summarise: Callable[[Run, Summary], tuple[dict[str, Any], str]] = result_of,
+    *,
+    promised: Path | None = None,
 ) -> None:
-    """Run until the source ends or a signal comes; show the progress and print the result."""
+    """Run until the source ends or a signal comes; show the progress and print the result.
+
+    `promised` is the model that must be there afterwards: that of fit, even if no row comes.
+    """
     with stoppable() as stopped, progress(screen) as show_progress, notified(job):
 
         def after_block(at: Run, block: Block) -> None:
@@ -217,5 +222,6 @@ def run_and_print(
         summary = run(job)
     if job.learns and not stopped():
         refuse_empty(job, summary)
+        refuse_without_rows(job, promised)
     screen.result(*summarise(job, summary))
     exit_if_stopped(stopped())

@@ -28,14 +28,20 @@ def summary(title: str, snapshot: Snapshot, names: Sequence[str] | None = None) 
 def summary_html(title: str, snapshot: Snapshot, names: Sequence[str] | None = None) -> str:
     """The same as HTML."""
     clusters = _largest_first(snapshot, names)
-    heads = "".join(f"<th>{escape(head)}</th>" for head in HEADS)
-    rows = "".join(
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
-        for row in _cells(clusters, snapshot)
-    )
-    table = f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+    rows = "".join(_html_row("td", cells) for cells in _cells(clusters, snapshot))
+    table = f"<table><thead>{_html_row('th', HEADS)}</thead><tbody>{rows}</tbody></table>"
     words = "".join(f"<p>{escape(line)}</p>" for line in _rest(clusters, snapshot))
     return f"<div><p>{escape(_headline(title, snapshot))}</p>{table}{words}</div>"
+
+
+def _html_row(tag: str, cells: Sequence[str]) -> str:
+    """Numbers to the right, in one line; words to the left: notebooks differ in what they do by default."""
+    number, words = "text-align: right; white-space: nowrap", "text-align: left; padding-left: 1em"
+    styles = [*[number] * (len(cells) - 1), words]
+    made = (
+        f'<{tag} style="{style}">{escape(cell)}</{tag}>' for cell, style in zip(cells, styles, strict=True)
+    )
+    return f"<tr>{''.join(made)}</tr>"
 
 
 def _headline(title: str, snapshot: Snapshot) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -81,7 +82,8 @@ class Columns:
     def choose(self, schema: pyarrow.Schema, named: bool = True) -> list[str]:
         """Choose the features from the names and types of the first table, once."""
         if self.features is None:
-            self._check_present(schema, [*self.carried, *self.exclude, *(self.chosen or [])])
+            self._refuse_learnt_and_carried()
+            self._check_present(schema)
             features = self._pick(schema, named)
             self._refuse_duplicates(schema, [*self.carried, *features])
             self._refuse_text(schema, features)
@@ -120,14 +122,31 @@ class Columns:
             are = "it is" if len(unknown) == 1 else "they are"
             self.warn(f"The model has not learnt {listed(unknown)}, so {are} left out.")
 
-    def _check_present(self, schema: pyarrow.Schema, names: Sequence[str]) -> None:
+    def _options(self) -> list[tuple[str, str]]:
+        """(option, name) of all columns that the user has named."""
+        carried = {"--id": self.id, "--label": self.label, "--time": self.time, "--key": self.key}
+        return [
+            *((option, name) for option, name in carried.items() if name is not None),
+            *(("--exclude", name) for name in sorted(self.exclude)),
+            *(("--columns", name) for name in self.chosen or []),
+        ]
+
+    def _refuse_learnt_and_carried(self) -> None:
+        for option, name in self._options():
+            if name in self.carried and name in (self.chosen or []):
+                raise StreamError(
+                    f"Column {name!r} is in --columns and also {option}, which is never learnt; leave it out "
+                    "of one of them."
+                )
+
+    def _check_present(self, schema: pyarrow.Schema) -> None:
         present = set(schema.names)
-        absent = [name for name in names if name not in present]
-        if absent:
-            raise StreamError(
-                f"There is no column {absent[0]!r}; there are {listed(schema.names)}; "
-                f"{_delimiter_hint(schema) or 'check the name'}."
-            )
+        for option, name in self._options():
+            if name not in present:
+                raise StreamError(
+                    f"There is no column {name!r} for {option}; there are {listed(schema.names)}; "
+                    f"{_delimiter_hint(schema) or _spelling_hint(name, schema.names)}."
+                )
 
     def _check_expected(self, schema: pyarrow.Schema) -> None:
         present = set(schema.names)
@@ -143,9 +162,10 @@ class Columns:
         n_times = Counter(schema.names)
         for name in names:
             if n_times[name] > 1:
+                leave_out = "" if name in self.carried else f", or leave them out with --exclude {name}"
                 raise StreamError(
-                    f"{counted(n_times[name], 'column')} are called {name!r}; give each a name of its own, "
-                    f"or leave them out with --exclude {name}."
+                    f"{counted(n_times[name], 'column')} are called {name!r}; give each a name of its own"
+                    f"{leave_out}."
                 )
 
     def _refuse_text(self, schema: pyarrow.Schema, features: Sequence[str]) -> None:
@@ -224,6 +244,12 @@ def _delimiter_hint(schema: pyarrow.Schema) -> str:
         return ""
     option = "tab" if found[0] == "\t" else f"'{found[0]}'"
     return f"if these are several columns, say what is between them with --delimiter {option}"
+
+
+def _spelling_hint(name: str, present: Sequence[str]) -> str:
+    """What to do about a name that no column has."""
+    similar = get_close_matches(name, present, n=1)
+    return f"perhaps you mean {similar[0]!r}" if similar else "check the name"
 
 
 def listed(names: Sequence[str]) -> str:

@@ -101,12 +101,17 @@ class HistoryDisplay:
         return line
 
     def _draw_frame(self) -> None:
+        from matplotlib.ticker import MaxNLocator
+
         for ax, name in zip(self.axes_, ("interval", "vigilance", "nodes", "clusters"), strict=True):
             ax.set_ylabel(name)
             ax.set_ylim(bottom=0)
             ax.margins(x=0.01)
+            ax.xaxis.set_major_formatter("{x:,.0f}")
             ax.grid(axis="y", color="0.92", linewidth=0.8)
             ax.spines[["top", "right"]].set_visible(False)
+        for ax in self.axes_[2:]:
+            ax.yaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
         self.axes_[2].legend(frameon=False, loc="upper left", ncols=2)
         self.axes_[3].set_xlabel("samples seen")
         self.figure_.align_ylabels(list(self.axes_))

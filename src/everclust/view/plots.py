@@ -224,10 +224,15 @@ class TopologyDisplay:
         self.ax_.set(xlabel=self.axis_names[0], ylabel=self.axis_names[1])
         self.ax_.spines[["top", "right"]].set_visible(False)
         if self._is_map():
-            self.ax_.set_aspect("equal", adjustable="datalim")
+            self.ax_.set_aspect("equal", adjustable="box" if self._shares_axes() else "datalim")
         if self.axis_names[1] == USAGE:  # no ticks below zero, where the samples are
             self.ax_.set_ylim(self.ax_.get_ylim())
             self.ax_.set_yticks([tick for tick in self.ax_.get_yticks()[:-1] if tick >= 0])
+
+    def _shares_axes(self) -> bool:
+        """True if the limits are also those of other plots, so that matplotlib refuses to change them."""
+        shared = self.ax_.get_shared_x_axes(), self.ax_.get_shared_y_axes()
+        return all(len(group.get_siblings(self.ax_)) > 1 for group in shared)
 
     def _draw_legend(self) -> None:
         self.legend_ = None
@@ -236,7 +241,7 @@ class TopologyDisplay:
         for k in np.unique(self.node_labels[self._inside()]):
             self.ax_.scatter([], [], s=50, color=colours_of(np.array([k])), label=f"cluster {k}")
         if not self._inside().all():
-            self.ax_.scatter([], [], s=14, label="inactive", **HOLLOW)
+            self.ax_.scatter([], [], s=14, label="in no cluster", **HOLLOW)
         self.legend_ = self.ax_.legend(
             frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0), handletextpad=0.2
         )

@@ -129,17 +129,21 @@ class StreamDisplay:
         self.lines_ = [self.ax_.axvline(event.sample, color="0.35", lw=0.7) for event in self.events]
         self._draw_words()
         self.ax_.set(xlabel="samples seen", ylabel=self.name)
+        self.ax_.xaxis.set_major_formatter("{x:,.0f}")
         self.ax_.margins(x=0.01)
         self.ax_.spines[["top", "right"]].set_visible(False)
         return self
 
     def _draw_words(self) -> None:
-        """Name the kinds of events above the plot, once for those that are close to each other."""
+        """Name the kinds of events above the plot, together for those that are close to each other."""
         if len(self.events) > MAX_NAMED:
             return
-        last = -np.inf
+        close, place = 0.02 * len(self.values), self.ax_.get_xaxis_transform()
+        words: dict[int, list[str]] = {}  # by the sample of the first of the events
         for event in self.events:
-            if event.sample - last > 0.02 * len(self.values):
-                place = self.ax_.get_xaxis_transform()
-                self.ax_.text(event.sample, 1.01, event.kind, transform=place, rotation=40, fontsize=9)
-                last = event.sample
+            if not words or event.sample - max(words) > close:
+                words[event.sample] = []
+            if event.kind not in words[max(words)]:
+                words[max(words)].append(event.kind)
+        for sample, kinds in words.items():
+            self.ax_.text(sample, 1.01, ", ".join(kinds), transform=place, rotation=40, fontsize=9)

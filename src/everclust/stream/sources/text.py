@@ -104,6 +104,8 @@ class TextReader:
             self.own_header = False
             return b""
         line = self._first_line()
+        if not line:
+            return b""
         if self.names and not self.parser.is_header(line, self.names):
             self.parser.names, self.own_header = self.names, False
             self._rest = line + self._rest
@@ -140,6 +142,7 @@ class TextReader:
         return b""
 
     def _first_line(self) -> bytes:
+        """The line of the header; an empty text has none, and no rows either."""
         assert isinstance(self.parser, CsvParser)
         text, end = b"", 0
         while not end:
@@ -152,7 +155,7 @@ class TextReader:
             end = self.parser.quotes.first_end(text)
         end = end or len(text)
         line, self._rest = text[:end], text[end:]
-        if not line.strip():
+        if line and not line.strip():
             raise StreamError(f"{self.name} has no header in its first line; add one, or use --no-header.")
         return line
 
