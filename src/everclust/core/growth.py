@@ -11,7 +11,7 @@ from .window import window_rows
 
 #: Arrays that are copied as they are; the others are rebuilt.
 COPIED = (
-    *("scalars", "node", "prototype", "touched", "mean", "square_sum", "weight"),
+    *("scalars", "node", "prototype", "touched", "mean", "square_sum", "weight", "direction", "projection"),
     *("slot", "isolated", "changed", "pair", "edge", "event", "event_centre"),
     *("probe", "probe_distance", "distance_count"),
 )
@@ -48,6 +48,7 @@ def grow(state: State) -> State:
         event_centres=max(scalar(state, "n_event_centres") + 2 * n_active + 4, len(state.event_centre)),
         handovers=4 * int(np.count_nonzero(handover["count"])) if is_crowded else len(handover),
         probes=state.probe.shape[1],
+        directions=state.direction.shape[1],
     )
     for name in COPIED:
         copy_rows(getattr(bigger, name), getattr(state, name))
