@@ -93,6 +93,18 @@ def test_uncorrelated_features(correlated):
     assert (slow.n_relaxed > 2) != correlated
 
 
+def test_many_clusters_whose_rows_repeat():
+    """A fifth of the rows are sent twice, so that some probes meet themselves."""
+    rng = np.random.default_rng(3)
+    centre = 12.0 * np.stack(np.divmod(np.arange(25), 5), axis=1)
+    X = centre[rng.integers(25, size=400)] + rng.normal(size=(400, 2))
+    again = 8 + rng.choice(392, size=80, replace=False)
+    X[again] = X[again - rng.integers(1, 8, size=80)]
+    slow = lockstep(X, variants.REFINED, discard_close_calls=False)
+    assert slow.radius_factor < 1
+    assert slow.n_repeated > 0
+
+
 @READINGS
 @given(seed=st.integers(0, 2**32), d=st.integers(1, 3))
 def test_from_any_model(name, seed, d):

@@ -161,6 +161,23 @@ def test_one_cluster(growth, dimension, state, compiled):
     assert compiled(resolution.n_clusters)(state, total)[0] == 1.0
 
 
+@pytest.mark.parametrize(("beyond", "is_end"), [(1.38, False), (1.42, True)])
+def test_farther_out_one_more_dimension_is_filled(beyond, is_end, state, compiled):
+    """Growth per bin: 1 within two bins is no dimension, √2 within two bins is one."""
+    state.probe_distance[resolution.NEAREST] = 1.0
+    total = with_growth(state, [2.0, 2.0, 1.0, 1.0, *[math.sqrt(beyond)] * 12], 100.0, 4.0)
+    assert (compiled(resolution.n_clusters)(state, total)[0] > 1.0) == is_end
+
+
+@pytest.mark.parametrize(("n_repeated", "is_end"), [(0, True), (16, True), (17, False), (N_PROBES, False)])
+def test_where_rows_repeat_the_end_must_be_clearer(n_repeated, is_end, state, compiled):
+    """Three times the dimension farther out: as much as is wanted if half of the rows repeat."""
+    state.probe_distance[resolution.NEAREST] = np.where(np.arange(N_PROBES) < n_repeated, 0.0, 1.0)
+    assert compiled(resolution.share_of_repeated)(state) == n_repeated / N_PROBES
+    total = with_growth(state, [2.0, 2.0, 1.25, 1.25, *[1.25**3.01] * 6], 100.0, 6.0)
+    assert (compiled(resolution.n_clusters)(state, total)[0] > 1.0) == is_end
+
+
 def test_what_no_two_samples_in_a_cluster_show_is_not_seen(state, compiled):
     total = with_growth(state, [2.0, 2.0, 1.05, 1.05, 2.0, 2.0, 2.0, 2.0], 100.0, 4.0)
     scalars_of(state).n_compared = 1

@@ -16,7 +16,8 @@ MEMORY = 7 / 8
 LONGEST_REST = 7
 UNEVEN = 3  # standard deviations
 BINS, BINS_BELOW = 128, 96
-FEWEST, RISE, HOLLOW = 2, 1.5, 1 / 4
+FEWEST, HOLLOW = 2, 1 / 4
+RISE, RISE_OF_REPEATED, HIGHER = 1.5, 3, 1  # the last is a number of dimensions
 ENOUGH, PER_CLUSTER = 2, 5  # samples of a cluster
 
 
@@ -35,6 +36,7 @@ class RefinedOracle(HandoverOracle):
         self.resting = 0
         self.n_rounds = 0
         self.n_outdated = 0  # hand-overs, for tests to see that there were some
+        self.n_repeated = 0  # probes whose row came again, likewise
 
     def seed(self, x: list[float]) -> None:
         super().seed(x)
@@ -118,10 +120,12 @@ class RefinedOracle(HandoverOracle):
         dimension = self.faded(self.ratios, lambda _: 1) / self.faded(self.ratios, lambda ratio: ratio)
         places = [b for b in range(BINS - 2) if share[b] * n >= FEWEST]
         slope = {b: 2 * math.log2(share[b + 2] / share[b]) for b in places}
+        beyond = {b: max([slope[c] for c in places if c > b], default=0) for b in places}
+        n_repeated = sum(min(away) == 0 for away in self.away)
+        self.n_repeated += n_repeated
+        rise = RISE + RISE_OF_REPEATED * n_repeated / N_PROBES
         ends = [
-            b
-            for b in places
-            if share[b] < 1 / 2 and max([slope[c] for c in places if c > b], default=0) >= RISE * slope[b]
+            b for b in places if share[b] < 1 / 2 and beyond[b] >= max(rise * slope[b], slope[b] + HIGHER)
         ]
         if not ends:
             return 1, BINS

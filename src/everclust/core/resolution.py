@@ -21,6 +21,9 @@ SHORTEST_INTERVAL = 8
 REMEMBERED = 1.0 - 1.0 / 8.0  # of the counts, from probes to the next ones
 MOST_UNEVEN = 3.0  # standard deviations
 FEWEST_WITHIN = 2.0  # samples in the cluster of a probe, on average, to tell where it ends
+LEAST_RISE = 1.5  # times the dimension at the end of a cluster that samples fill farther out, and
+RISE_OF_REPEATED = 3.0  # more where all rows repeat
+HIGHER = math.sqrt(2.0)  # growth in one dimension more
 HOLLOW = 0.25  # a cluster ends where samples are no denser than so many times inside
 FEWEST_PER_CLUSTER = 2.0  # samples of every cluster among the Λ newest; if they are fewer,
 PER_CLUSTER = 5.0  # V is made to see as many
@@ -160,9 +163,10 @@ def n_clusters(state, total):
 
     From bin to bin, growth is how many times as many samples lie within √2 times the distance: to the power
     of log 2/log √2 it is the dimension that they fill there. A cluster ends where growth is least, if farther
-    out it is greater again by half in its logarithm, and if those farther out are far less dense.
+    out this dimension is greater again by half and by one, and if those farther out are far less dense.
     """
     scalars, counts = state.scalars[0], state.distance_count
+    rise = LEAST_RISE + RISE_OF_REPEATED * share_of_repeated(state)
     inside = (
         2.0 ** (0.5 * scalars.n_ratios / scalars.log_ratios) - 1.0
     )  # growth of the density within, less 1
@@ -173,13 +177,25 @@ def n_clusters(state, total):
         if within * scalars.n_compared < FEWEST_WITHIN * total:
             break
         growth = beyond / within
-        if growth < least and within < 0.5 * total and greatest * greatest >= growth * growth * growth:
+        rises = greatest >= HIGHER * growth and math.log(greatest) >= rise * math.log(growth)
+        if growth < least and within < 0.5 * total and rises:
             least = growth
             end = b + 1
             k = total / half_way if growth - 1.0 < HOLLOW * inside else 1.0
         greatest = max(greatest, growth)
         beyond, half_way = half_way, within
     return k, end
+
+
+@jit
+def share_of_repeated(state):
+    """Of the probes, those whose row has come again: it is empty around such rows, which is no valley."""
+    nearest = state.probe_distance[NEAREST]
+    n = 0
+    for k in range(N_PROBES):
+        if nearest[k] == 0.0:
+            n += 1
+    return n / N_PROBES
 
 
 @jit
