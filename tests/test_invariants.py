@@ -242,7 +242,7 @@ def test_every_field_is_broken_once():
     assert set(State._fields) - arrays == {
         *("window", "changed", "event", "event_centre"),
         *("coarse", "coarse_centre", "coarse_scale"),
-        *("probe", "probe_distance", "distance_count", "direction", "projection"),  # below
+        *("probe", "probe_distance", "distance_count"),  # below
     }
 
 
@@ -257,23 +257,6 @@ def test_every_field_is_broken_once():
 def test_breaking_what_probes_have_met_is_noticed(array, place, value, said):
     state = new_state(2, variants.REFINED)
     state = learn(state, np.random.default_rng(0).normal(size=(60, 2)), variants.REFINED)
-    check(state)
-    getattr(state, array)[place] = value
-    with pytest.raises(ValueError, match=said):
-        check(state)
-
-
-@pytest.mark.parametrize(
-    ("array", "place", "value", "said"),
-    [
-        ("direction", (1, 3), np.nan, "directions and their sums"),
-        ("projection", (0, 3), np.inf, "directions and their sums"),
-        ("projection", (1, 3), -1.0, "expected variance"),
-    ],
-)
-def test_breaking_directions_is_noticed(array, place, value, said):
-    state = new_state(2, variants.CAPPED)
-    state = learn(state, np.random.default_rng(0).normal(size=(60, 2)), variants.CAPPED)
     check(state)
     getattr(state, array)[place] = value
     with pytest.raises(ValueError, match=said):

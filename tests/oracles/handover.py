@@ -27,11 +27,6 @@ LEAST_LINKED = 3
 MOST_PASSES = 100
 FINENESS = 10**12  # a move gains more than one part in so many
 
-N_DIRECTIONS = 8
-MOST_DEVIATIONS = 3.0
-ENOUGH_SAMPLES = 256
-LARGEST_EXCESS = 0.1
-
 
 # ---- While learning --------------------------------------------------------------------------
 
@@ -45,16 +40,10 @@ class HandoverOracle(oracle.Oracle):
         self.handover: Pairs = {}
         self.feature_weight: list[float] = []
         self.nearest: tuple[int, int] = (-1, -1)  # of the newest sample
-        self.directions: list[list[float]] = []  # signs of features, in standard deviations
-        self.excess = [0.0] * N_DIRECTIONS  # of the variance along each direction
-        self.expected = [0.0] * N_DIRECTIONS
-        self.n_relaxed = 0  # recalibrations, for tests to see that there were some
 
     def learn(self, x: Point) -> None:
         if not self.feature_weight:
             self.feature_weight = [1.0] * len(x)
-        if self.is_capped and self.directions:
-            self.project(x)
         super().learn(x)
 
     def resonate(self, x: list[float]) -> None:
@@ -105,61 +94,19 @@ class HandoverOracle(oracle.Oracle):
         """Cap: new weights right after interval and vigilance, also when those were kept."""
         super().recalibrate()
         if self.is_capped:
-            are_uncorrelated = self.are_uncorrelated()
-            self.n_relaxed += are_uncorrelated
-            self.feature_weight = capped_weights(
-                self.feature_weight, self.m2, self.n_welford, relaxed=are_uncorrelated
-            )
-            if len(self.prototype) >= N_DIRECTIONS:
-                self.directions = [self.standardised(k) for k in range(N_DIRECTIONS)]
-
-    def project(self, x: Point) -> None:
-        """How much the variance along a direction exceeds the sum of the features' variances."""
-        n = self.n_welford + 1
-        for k, direction in enumerate(self.directions):
-            total = squares = 0.0
-            for j in range(len(x)):
-                z = (x[j] - self.mean[j]) * direction[j]
-                z = max(-MOST_DEVIATIONS, min(MOST_DEVIATIONS, z))
-                total += z
-                squares += z * z
-            self.excess[k] += (total * total - squares) * ((n - 1) / n)
-            self.expected[k] += squares * ((n - 1) / n)
-
-    def are_uncorrelated(self) -> bool:
-        if self.n_welford < ENOUGH_SAMPLES or min(self.expected) <= 0:
-            return False
-        shares = [excess / expected for excess, expected in zip(self.excess, self.expected, strict=True)]
-        return self.at_least(LARGEST_EXCESS**2, sum(share**2 for share in shares) / N_DIRECTIONS)
-
-    def standardised(self, k: int) -> list[float]:
-        """Direction k: where a feature had no sign, node k·K/8 says on which side of the mean it is."""
-        node = self.prototype[k * len(self.prototype) // N_DIRECTIONS]
-        sides = self.directions[k] if self.directions else [0.0] * len(node)
-        found = []
-        for j, variance in enumerate(variances(self.m2, self.n_welford)):
-            side = sides[j] or node[j] - self.mean[j]
-            found.append(math.copysign(1.0 / math.sqrt(variance), side) if variance > 0 and side else 0.0)
-        return found
+            self.feature_weight = capped_weights(self.feature_weight, self.m2, self.n_welford)
 
 
 def variances(m2: Sequence[float], n: int) -> list[float]:
     return [square_sum / (n - 1) for square_sum in m2]
 
 
-def capped_weights(
-    weights: Sequence[float], m2: Sequence[float], n: int, *, relaxed: bool = False
-) -> list[float]:
-    """No feature may weigh more than the median of those that vary; without any, nothing changes.
-
-    If the cap is relaxed, no more than four medians, nor than the second largest, if that is more.
-    """
+def capped_weights(weights: Sequence[float], m2: Sequence[float], n: int) -> list[float]:
+    """No feature may weigh more than the median of those that vary; without any, nothing changes."""
     if n < 2 or not any(v > 0 for v in variances(m2, n)):
         return list(weights)
     variance = variances(m2, n)
     cap = median([v for v in variance if v > 0])
-    if relaxed:
-        cap = max(cap, min(4 * cap, sorted([0.0, *variance])[-2]))
     return [min(1.0, cap / v) if v > 0 else 1.0 for v in variance]
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from everclust.core.serialise import KEPT_SCALARS, restore
-from oracles.handover import N_DIRECTIONS, HandoverOracle
+from oracles.handover import HandoverOracle
 from oracles.resolution import RefinedOracle
 
 
@@ -109,10 +109,6 @@ def restored(slow):
     fields["edge"] = np.array(sorted(slow.edges), np.int64).reshape(-1, 2)
     fields["handover"] = np.array([(*ij, n) for ij, n in slow.handover.items()], np.int64).reshape(-1, 3)
     fields["weight"] = np.array(slow.feature_weight)
-    if slow.is_capped:
-        directions = slow.directions or [[0.0] * len(slow.mean)] * N_DIRECTIONS
-        fields["direction"] = np.array(directions).T.copy()
-        fields["projection"] = np.array([slow.excess, slow.expected])
     fields |= {name: np.full(len(slow.usage), -1) for name in ("cluster", "community")}
     fields |= {name: np.zeros(len(slow.usage), int) for name in ("since", "last_won")}
     return restore(scalars, fields)

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from .correlation import EXPECTED
 from .layout import LONGEST_REST, NO_EXPONENT
 from .state import State, scalars_of
 
@@ -123,8 +122,6 @@ def _of_the_stream(state: State, scalars: Any) -> Rules:
     return [
         ("spread is finite and not negative", _spread_is_sound(state)),
         ("feature weights are between 0 and 1", _are_weights(state.weight)),
-        ("directions and their sums are finite", np.isfinite([*state.direction, *state.projection]).all()),
-        ("no expected variance is negative", (state.projection[EXPECTED] >= 0).all()),
         ("interval and vigilance are in range", scalars.interval >= 2 and 0 <= scalars.vigilance <= 1),
         ("the cluster ratio is in range", 0 <= scalars.cluster_ratio <= 1),
         ("the window holds at most two intervals", scalars.window_size <= longest),

@@ -8,7 +8,6 @@ from ..jit.compile import Direct, jit_inlined, kernel
 from ..jit.reference import refer
 from .cluster_ids import update_ids
 from .communities.newcomers import CHECK_INTERVAL, has_newcomers
-from .correlation import project
 from .eviction import evict
 from .growth import grow, has_room
 from .layout import NEVER, NONE_CHANGED, SEED_NODES
@@ -31,8 +30,6 @@ def learn_sample(state, X, i, variant, scratch):  # INOUT state, scratch
     """
     x = X[i]
     remember(state, x)
-    if state.direction.shape[1] != 0:
-        project(state, x)
     if state.scalars[0].n_nodes < SEED_NODES:
         create(state, x)
     else:

@@ -11,9 +11,6 @@ from ..jit.blocks import LANES
 from ..jit.compile import FUSED, jit, jit_allocating
 from ..jit.quantiles import hazen
 from ..jit.simd import WIDTH, load, splat, store
-from .correlation import are_uncorrelated, standardise
-
-RELAXED = 4.0  # medians that features may vary by where they are uncorrelated
 
 
 @jit
@@ -72,14 +69,14 @@ vector_of_weighted_squared_distances = jit(plain_vector_of_weighted_squared_dist
 
 
 @jit_allocating
-def cap(state):  # INOUT weight, direction, scalars.coarse_stretch
-    """Update the weights so that no feature weighs more than the median one, or than a few of it."""
+def cap(state):  # INOUT weight, scalars.coarse_stretch
+    """Update the weights so that no feature weighs more than the median one."""
     _cap(state, np.empty(state.weight.shape[0]))
 
 
 @jit
-def _cap(state, positive):  # INOUT weight, direction, scalars.coarse_stretch, positive
-    """ω_j = min(1, c / v_j): c is the median of the positive v, or more where features are uncorrelated."""
+def _cap(state, positive):  # INOUT weight, scalars.coarse_stretch, positive
+    """ω_j = min(1, median of the positive v / v_j)."""
     variance = state.square_sum  # n − 1 times it: the factor cancels out
     n = 0
     for j in range(variance.shape[0]):
@@ -88,28 +85,11 @@ def _cap(state, positive):  # INOUT weight, direction, scalars.coarse_stretch, p
             n += 1
     if n == 0:
         return
-    most = hazen(positive[:n], 0.5)
-    if state.direction.shape[1] != 0:
-        if are_uncorrelated(state):
-            most = relaxed(most, variance)
-        standardise(state)
+    median = hazen(positive[:n], 0.5)
     weight = state.weight
     for j in range(variance.shape[0]):
-        weight[j] = most / variance[j] if variance[j] > most else 1.0
+        weight[j] = median / variance[j] if variance[j] > median else 1.0
     update_stretch(state)
-
-
-@jit
-def relaxed(median, variance):
-    """Four medians, but no more than the second largest: one wide feature that tells nothing stays capped."""
-    largest = second = 0.0
-    for j in range(variance.shape[0]):
-        if variance[j] > largest:
-            second = largest
-            largest = variance[j]
-        elif variance[j] > second:
-            second = variance[j]
-    return max(median, min(RELAXED * median, second))
 
 
 @jit

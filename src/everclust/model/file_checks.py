@@ -83,11 +83,8 @@ def check_params(params: Any, form: Form, arrays: Arrays) -> None:
     if wrong:
         raise ValueError(f"invalid parameter {_listed(sorted(wrong))} in {shortened(params)}")
     default = form.choices.get("metric", ("euclidean",))[0]
-    if params.get("metric", default) != "capped":
-        if (arrays["weight"] != 1).any():
-            raise ValueError("feature weights, which only models in the metric 'capped' have")
-        if "direction" in arrays:
-            raise ValueError("directions, which only models in the metric 'capped' have")
+    if params.get("metric", default) != "capped" and (arrays["weight"] != 1).any():
+        raise ValueError("feature weights, which only models in the metric 'capped' have")
 
 
 def check_names(names: Any, n_features: int) -> None:
