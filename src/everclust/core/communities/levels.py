@@ -144,23 +144,49 @@ def consider(level, silhouette, score):  # INOUT level
             level.value[i] = silhouette.value[i]
 
 
+class Overlap(NamedTuple):
+    """Hand-overs of the nodes that the clusters of the last answer share with the groups of a level."""
+
+    shared: np.ndarray  # [group, cluster]
+    of_cluster: np.ndarray  # the largest part of every cluster
+    of_group: np.ndarray  # and of every group
+
+
 @jit_allocating
-def overlap(g, group, before, groups):
-    """Hand-overs of nodes that stay with the largest part of their group, counted from either side."""
-    n_groups = highest_index(group) + 1
-    common = np.zeros((highest_index(before) + 1, n_groups))
+def new_overlap(g, group, before, n_groups):
+    """The overlap of these groups with the clusters before."""
+    shared = np.zeros((n_groups, highest_index(before) + 1))
     for i in range(before.shape[0]):
         if before[i] != NO_CLUSTER:
-            common[before[i], group[i]] += g[i]
-    largest = np.zeros(n_groups)
-    total = 0.0
-    for c in range(common.shape[0]):
-        most = 0.0
-        for a in groups:
-            most = max(most, common[c, a])
-            largest[a] = max(largest[a], common[c, a])
-        total += most
-    return total + sum_of(largest)
+            shared[group[i], before[i]] += g[i]
+    overlap = Overlap(shared, np.zeros(shared.shape[1]), np.zeros(n_groups))
+    for a in range(n_groups):
+        update_overlap(overlap, a)
+    return overlap
+
+
+@jit
+def update_overlap(overlap, a):  # INOUT overlap.of_cluster, overlap.of_group
+    """Compare the parts of group a, which may have become larger, with the largest ones."""
+    for c in range(overlap.of_cluster.shape[0]):
+        here = overlap.shared[a, c]
+        overlap.of_cluster[c] = max(overlap.of_cluster[c], here)
+        overlap.of_group[a] = max(overlap.of_group[a], here)
+
+
+@jit
+def merge_overlap(overlap, a, b):  # INOUT overlap
+    """Group b has joined group a."""
+    for c in range(overlap.of_cluster.shape[0]):
+        overlap.shared[a, c] += overlap.shared[b, c]
+    overlap.of_group[b] = 0.0
+    update_overlap(overlap, a)
+
+
+@jit
+def likeness_of(overlap):
+    """Hand-overs of nodes that stay with the largest part of their group, counted from either side."""
+    return sum_of(overlap.of_cluster) + sum_of(overlap.of_group)
 
 
 @jit

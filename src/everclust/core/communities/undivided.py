@@ -23,7 +23,7 @@ from ...jit.arrays import counted_up, highest_index, sum_of, taken
 from ...jit.compile import jit, jit_allocating
 from ..layout import NO_CLUSTER
 from .boundaries import EXTENT, ROUNDING, homogeneous, new_cut, sort_by_group, variance_along
-from .levels import overlap
+from .levels import likeness_of, new_overlap
 from .louvain import close_up
 
 NORMAL = (
@@ -71,7 +71,7 @@ def unite_groups(nodes, group, cut, inside, few, leeway):
 @jit_allocating
 def likeness(nodes, group):
     """How close groups are to the last answer."""
-    return overlap(nodes.g, group, nodes.before, counted_up(highest_index(group) + 1))
+    return likeness_of(new_overlap(nodes.g, group, nodes.before, highest_index(group) + 1))
 
 
 @jit_allocating

@@ -14,12 +14,10 @@ import numpy as np
 
 from ...jit.arrays import (
     as_floats,
-    copied,
     copied_matrix,
     counted_up,
     filled,
     highest_index,
-    sum_of,
     taken,
 )
 from ...jit.compile import jit, jit_allocating, kernel
@@ -27,18 +25,10 @@ from ...jit.sorting import in_order
 from ..layout import NONE
 from ..state import State, scalar
 from .boundaries import ROUNDING, homogeneous, measure_boundaries, new_cut, sort_by_group
-from .levels import (
-    consider,
-    is_clearly_better,
-    new_facing,
-    new_level,
-    overlap,
-    share_known,
-    update_facing,
-)
+from .levels import is_clearly_better, new_level, share_known
 from .linked_nodes import FEWEST_LINKED, by_first_node, compact, label_others
 from .louvain import close_up, louvain, new_graph
-from .silhouette import merge_groups, new_silhouette, weighted_mean
+from .path import merge_down
 from .undivided import unite_names, unite_open
 
 MOST_NUMBERINGS = 3
@@ -261,65 +251,3 @@ def has_zero(values):
     for k in range(values.shape[0]):
         n_zeros += values[k] == 0
     return n_zeros > 0
-
-
-@jit_allocating
-def merge_down(nodes, cut, group, best, alike):  # INOUT best, alike
-    """Merge down to two groups, and score every level by silhouette and by overlap with the last answer."""
-    n = cut.mass.shape[0]
-    W, E, mass = copied_matrix(cut.crossing), copied_matrix(cut.expected), copied(cut.mass)
-    groups = counted_up(n)
-    silhouette = new_silhouette(nodes.g, group, n, nodes.position)
-    facing = new_facing(silhouette, groups)
-    while True:
-        consider(best, silhouette, weighted_mean(silhouette.g, silhouette.value))
-        consider(alike, silhouette, overlap(silhouette.g, silhouette.group, nodes.before, groups))
-        if groups.shape[0] == 2:
-            return
-        a, b = next_pair(W, E, mass, groups)
-        unite(W, a, b)
-        unite(E, a, b)
-        mass[a], mass[b] = mass[a] + mass[b], 0.0
-        groups = without(groups, b)
-        merge_groups(silhouette, a, b)
-        update_facing(facing, silhouette, groups, a, b)
-
-
-@jit_allocating
-def without(groups, b):
-    """The groups but for b."""
-    others = np.empty(groups.shape[0] - 1, np.int64)
-    n = 0
-    for a in groups:
-        if a != b:
-            others[n] = a
-            n += 1
-    return others
-
-
-@jit
-def next_pair(W, E, mass, groups):
-    """The open boundary that most exceeds its expectation; without one, the least loss of modularity."""
-    total = sum_of(mass)
-    best = (0, 0)
-    most, any_open = -math.inf, False
-    for m in range(groups.shape[0]):
-        for k in range(m + 1, groups.shape[0]):
-            a, b = groups[m], groups[k]
-            open_here = W[a, b] > (1.0 + ROUNDING) * E[a, b]
-            if any_open and not open_here:
-                continue
-            gain = W[a, b] - E[a, b] if open_here else W[a, b] * total - mass[a] * mass[b]
-            if gain > most or (open_here and not any_open):
-                best, most = (a, b), gain
-            any_open = any_open or open_here
-    return best
-
-
-@jit
-def unite(matrix, a, b):  # INOUT matrix
-    """Sums of unions are the sums over their parts."""
-    for c in range(matrix.shape[0]):
-        matrix[a, c] += matrix[b, c]
-        matrix[c, a] = matrix[a, c]
-    matrix[a, a] = 0.0
