@@ -24,10 +24,10 @@ from ...jit.compile import jit, jit_allocating, kernel
 from ...jit.sorting import in_order
 from ..layout import NONE
 from ..state import State, scalar
-from .boundaries import ROUNDING, homogeneous, measure_boundaries, new_cut, sort_by_group
+from .boundaries import ROUNDING, direction, flow, measure_boundaries, new_cut, sort_by_group
 from .levels import is_clearly_better, new_level, share_known
 from .linked_nodes import FEWEST_LINKED, by_first_node, compact, label_others
-from .louvain import close_up, louvain, new_graph
+from .louvain import close_up, louvain, new_graph, renumbered
 from .path import merge_down
 from .undivided import unite_names, unite_open
 
@@ -122,9 +122,9 @@ def cluster_linked(base, linked, weight, known):
     n = position.shape[0]
     best, alike = new_level(n), new_level(n)
     n_numberings = max(1, min(MOST_NUMBERINGS, MOST_NODES // n))
-    tried = np.empty((n_numberings, n), np.int64)
+    graph, tried = new_graph(links, n), np.empty((n_numberings, n), np.int64)
     for turn in range(n_numberings):
-        by_modularity = modular_groups(links, numbering(n, turn))
+        by_modularity = modular_groups(graph, numbering(n, turn))
         if is_repeated(tried, turn, by_modularity):
             continue
         group, n_groups = finest(position, links, by_modularity)
@@ -159,9 +159,9 @@ def numbered(links, number):
 
 
 @jit_allocating
-def modular_groups(links, number):
+def modular_groups(graph, number):
     """Louvain's group of every node, with other numbers of the nodes."""
-    return taken(louvain(new_graph(numbered(links, number), number.shape[0])), number)
+    return taken(louvain(renumbered(graph, number)), number)
 
 
 @jit_allocating
@@ -236,12 +236,22 @@ def split(position, links):
     united, x = counted_up(n_parts), np.empty(n)
     for a in range(n_parts):
         for b in range(a + 1, n_parts):
-            if cut.crossing[a, b] > 0.0 and united[a] != united[b]:
-                expected = homogeneous(position, g, cut, inside, a, b, x)
-                if cut.crossing[a, b] + math.sqrt(cut.squares[a, b]) >= (1.0 - ROUNDING) * expected:
-                    unite_names(united, a, b)
+            are_linked = cut.crossing[a, b] > 0.0 and united[a] != united[b]
+            if are_linked and not is_clear_valley(position, g, cut, inside, a, b, x):
+                unite_names(united, a, b)
     close_up(united)
     return taken(united, part)
+
+
+@jit_allocating
+def is_clear_valley(position, g, cut, inside, a, b, x):  # INOUT x
+    """Whether W + √Σw² < E of two groups. The lighter one mostly answers for both: E is the lesser of two."""
+    most = cut.crossing[a, b] + math.sqrt(cut.squares[a, b])
+    light, heavy = (a, b) if cut.mass[a] < cut.mass[b] else (b, a)
+    u = direction(cut.centre[a], cut.centre[b])
+    if most >= (1.0 - ROUNDING) * flow(position, g, inside, light, u, x):
+        return False
+    return most < (1.0 - ROUNDING) * flow(position, g, inside, heavy, u, x)
 
 
 @jit
