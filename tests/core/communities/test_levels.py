@@ -86,7 +86,8 @@ def test_only_what_is_worth_more_is_taken(compiled, silhouette):
 
 def test_likeness(compiled, silhouette):
     def like(*before):
-        return compiled(levels.overlap)(silhouette.g, silhouette.group, np.array(before), np.arange(3))
+        overlap = compiled(levels.new_overlap)(silhouette.g, silhouette.group, np.array(before), 3)
+        return compiled(levels.likeness_of)(overlap)
 
     assert like(2, 2, 0, 0, 1, 1) == 24  # the same groups: all 12 hand-overs stay, seen from either side
     assert like(0, 0, 0, 0, 0, 0) == 12 + 6  # all groups within one; the largest of them in it
@@ -94,6 +95,23 @@ def test_likeness(compiled, silhouette):
     assert like(0, 0, 0, 1, 1, 1) == 6 + 2 + 2 + 6 + 2  # the second group lies in both; 2 and 2 of the last
     assert like(0, 0, *[NO_CLUSTER] * 4) == 12  # only of those that are known
     assert like(*[NO_CLUSTER] * 6) == 0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_overlaps_add_up(seed, compiled):
+    """Merging groups is counting anew."""
+    rng = np.random.default_rng(seed)
+    n, k = 40, 9
+    group, before = rng.integers(k, size=n), rng.integers(NO_CLUSTER, 5, size=n)
+    g, groups = rng.integers(1, 9, size=n).astype(float), np.arange(k)
+    overlap = compiled(levels.new_overlap)(g, group, before, k)
+    while len(groups) > 2:
+        a, b = sorted(rng.choice(groups, 2, replace=False).tolist())
+        group[group == b], groups = a, groups[groups != b]
+        compiled(levels.merge_overlap)(overlap, a, b)
+        anew = compiled(levels.new_overlap)(g, group, before, k)
+        likeness = compiled(levels.likeness_of)
+        assert likeness(overlap) == likeness(anew)
 
 
 def test_better_by_more_than_chance(compiled):

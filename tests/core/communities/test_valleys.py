@@ -9,6 +9,7 @@ from everclust.core.communities.boundaries import measure_boundaries, sort_by_gr
 from everclust.core.communities.levels import new_level
 from everclust.core.communities.linked_nodes import base_nodes, compact, links_of
 from everclust.core.communities.louvain import louvain, new_graph
+from everclust.core.communities.path import merge_down
 from everclust.core.layout import NO_CLUSTER
 from everclust.core.learn import learn
 from everclust.core.state import new_state
@@ -165,10 +166,12 @@ def test_the_best_of_several_numberings_is_taken(compiled):
     nodes = valleys.Nodes(position, links, g, before)
     for turn in range(valleys.MOST_NUMBERINGS):
         best, alike = compiled(new_level)(n), compiled(new_level)(n)
-        group = compiled(valleys.modular_groups)(links, compiled(valleys.numbering)(n, turn))
+        group = compiled(valleys.modular_groups)(
+            compiled(new_graph)(links, n), compiled(valleys.numbering)(n, turn)
+        )
         group, n_groups = compiled(valleys.finest)(position, links, group)
         cut = compiled(measure_boundaries)(position, links, g, group, n_groups)
-        compiled(valleys.merge_down)(nodes, cut, group, best, alike)
+        compiled(merge_down)(nodes, cut, group, best, alike)
         answers[best.score[0]] = best.group.tolist()
     assert list(answers).index(max(answers)) > 0  # the first numbering is not the best
     label = valleys.find_clusters(position, np.ones(3), links, before, 1.0)
@@ -188,24 +191,6 @@ def test_links_inside_of_a_group(compiled):
     place = np.zeros(4, np.int64)
     assert compiled(valleys.links_inside)(inside, 1, place).tolist() == [[0, 1, 6], [1, 2, 7]]
     assert compiled(valleys.links_inside)(inside, 0, place).tolist() == []
-
-
-def test_open_boundaries_are_merged_first(compiled):
-    groups, mass = np.arange(3), np.array([10.0, 10.0, 10.0])
-    W = np.array([[0.0, 3, 1], [3, 0, 2], [1, 2, 0]])
-    E = np.array([[0.0, 5, 5], [5, 0, 1], [5, 1, 0]])
-    pair = compiled(valleys.next_pair)
-    assert pair(W, E, mass, groups) == (1, 2)  # the only open one, although 0 and 1 lose less modularity
-    assert pair(W, E + 9, mass, groups) == (0, 1)
-    assert pair(W, E * 0, mass, groups) == (0, 1)  # all open: by how much
-    assert pair(W, E + 9, mass, np.array([0, 2])) == (0, 2)
-
-
-def test_unions_add_up(compiled):
-    matrix = np.array([[0.0, 1, 2], [1, 0, 4], [2, 4, 0]])
-    compiled(valleys.unite)(matrix, 0, 1)
-    assert matrix[0].tolist() == [0, 1, 6]
-    assert matrix[2, 0] == 6
 
 
 @given(seed=st.integers(0, 2**32), n=st.integers(20, 120), scale=st.sampled_from([2.0**-9, 2.0, 2.0**20]))
