@@ -130,7 +130,7 @@ def test_groups_are_split_until_no_valley_is_left(compiled):
     links = [(c * n + i, c * n + j, 1) for c in range(n_groups) for i in range(n) for j in range(i + 1, n)]
     links += [(c * n + n - 1, (c + 1) * n, 1) for c in range(n_groups - 1)]
     links = np.array(sorted(links))
-    too_few = compiled(valleys.modular_groups)(links, np.arange(len(position)))
+    too_few = modular_groups(position, links, compiled)
     assert len(set(too_few.tolist())) < n_groups
     group, n_found = compiled(valleys.finest)(position, links, too_few)
     assert n_found == n_groups
@@ -147,6 +147,13 @@ def test_numberings(compiled):
     assert all(sorted(turn) == list(range(100)) for turn in turns)
     links = np.array([(0, 1, 7), (1, 2, 8)])
     assert compiled(valleys.numbered)(links, np.array([2, 0, 1])).tolist() == [[2, 0, 7], [0, 1, 8]]
+
+
+def modular_groups(position, links, compiled, turn=0):
+    """Louvain's groups in one of the orders."""
+    n = len(position)
+    graph = compiled(new_graph)(links, n)
+    return compiled(valleys.modular_groups)(graph, compiled(valleys.numbering)(n, turn))
 
 
 def near_ones(rng, position, n_near):
@@ -166,9 +173,7 @@ def test_the_best_of_several_numberings_is_taken(compiled):
     nodes = valleys.Nodes(position, links, g, before)
     for turn in range(valleys.MOST_NUMBERINGS):
         best, alike = compiled(new_level)(n), compiled(new_level)(n)
-        group = compiled(valleys.modular_groups)(
-            compiled(new_graph)(links, n), compiled(valleys.numbering)(n, turn)
-        )
+        group = modular_groups(position, links, compiled, turn)
         group, n_groups = compiled(valleys.finest)(position, links, group)
         cut = compiled(measure_boundaries)(position, links, g, group, n_groups)
         compiled(merge_down)(nodes, cut, group, best, alike)
@@ -229,7 +234,7 @@ def test_pieces_of_pieces_are_split(compiled):
     centre = rng.uniform(0, 30, (100, 2))
     position = np.repeat(centre, 10, axis=0) + rng.normal(size=(1000, 2)) / 2
     links = near_ones(rng, position, 3)
-    group = compiled(valleys.modular_groups)(links, np.arange(len(position)))
+    group = modular_groups(position, links, compiled)
     group, n_found = compiled(valleys.finest)(position, links, group)
     expected, n_expected, deepest = in_a_queue(position, links, compiled)
     assert deepest >= 3
