@@ -5,8 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from everclust.core.communities.matching import Arrivals
-from everclust.model.absences import BACK, FEWEST_LOOKS, QUIET, after_looks, look, new_tally, tallied
+from everclust.model.absences import BACK, FEWEST_LOOKS, QUIET, look
 from everclust.model.matching import Community
 from everclust.model.schedule import ABSENCE_INTERVAL as STEP
 
@@ -73,26 +72,3 @@ def test_how_samples_come(counts):
     assert community.total == sum(counts)
     assert community.n_looks == len(present)
     assert community.squares == sum((b - a) ** 2 for a, b in pairwise(counts))
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_looks_that_are_tallied_are_looks_at_each_cluster(seed):
-    """Three clusters to which samples come at first, and then less and less often."""
-    rng = np.random.default_rng(seed)
-    ids, rates = np.array([2, 5, 9]), np.array([9.0, 40.0, 200.0])
-    each = {c: Community(0, np.zeros(1), 0) for c in ids.tolist()}
-    known, tally, n_tallied = dict(each), None, 0
-    for k in range(1, 40):
-        came = rng.poisson(rates / (1 + k / 20))
-        found = Arrivals(ids, ids, ids, ids, ids, came, np.full(3, 100 * k))
-        looks = zip(ids.tolist(), came.tolist(), found.sizes.tolist(), strict=True)
-        each = {c: look(each[c], n, size, k * STEP)[1] for c, n, size in looks}
-        before, tally = tally, None if tally is None else tallied(tally, found, k * STEP)
-        n_tallied += tally is not None
-        if tally is None:
-            known = dict(each)
-            tally = new_tally(found, known, k * STEP)
-            assert (tally is None) == any(one.absent or one.is_quiet for one in each.values())
-        assert tally is None or after_looks(tally, known) == each
-        assert before is None or tally is not None or not came.all()
-    assert n_tallied > 10

@@ -8,12 +8,8 @@ index of dispersion, from successive differences), and n samples tell as much as
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
-
-import numpy as np
 
 from ..core.cluster_ids import BORN
-from ..core.communities.matching import Arrivals
 from .matching import Community
 
 QUIET, BACK = BORN + 1, BORN + 2  # kinds of events, after those of the core
@@ -45,43 +41,3 @@ def is_unlikely(community: Community, size: int, n_seen: int) -> bool:
         return False
     share, dispersion = size / (n_seen + 1), community.squares / (2 * community.total)
     return (n_seen - community.seen) * math.log1p(-share) < LOG_CHANCE * max(1.0, dispersion)
-
-
-class Tally(NamedTuple):
-    """Looks at clusters all of which samples have come to: what `look` would have added to them one by one,
-    which takes longer than to count the samples."""
-
-    ids: np.ndarray
-    latest: np.ndarray  # samples at the latest look
-    sizes: np.ndarray
-    total: np.ndarray  # to add to that of the clusters; likewise squares and n_looks
-    squares: np.ndarray
-    n_looks: int
-    seen: int
-
-
-def new_tally(found: Arrivals, after: dict[int, Community], n_seen: int) -> Tally | None:
-    """The tally after a look at each cluster; None if one of them was absent or is quiet."""
-    if any(one.absent or one.is_quiet for one in after.values()):
-        return None
-    nothing = np.zeros(len(found.ids), np.int64)
-    return Tally(found.ids, found.came, found.sizes, nothing, nothing, 0, n_seen)
-
-
-def tallied(tally: Tally, found: Arrivals, n_seen: int) -> Tally | None:
-    """The tally with one more look, or None if clusters must be looked at one by one."""
-    if not (np.array_equal(tally.ids, found.ids) and (found.came > 0).all()):
-        return None
-    total, squares = tally.total + found.came, tally.squares + (found.came - tally.latest) ** 2
-    return Tally(found.ids, found.came, found.sizes, total, squares, tally.n_looks + 1, n_seen)
-
-
-def after_looks(tally: Tally, known: dict[int, Community]) -> dict[int, Community]:
-    """The clusters after the looks of a tally."""
-    after, n_looks = dict(known), tally.n_looks
-    columns = tally.ids, tally.sizes, tally.latest, tally.total, tally.squares
-    for c, size, latest, total, squares in zip(*(column.tolist() for column in columns), strict=True):
-        one = known[c]
-        counted = latest, one.total + total, one.squares + squares, one.n_looks + n_looks, False, False
-        after[c] = Community(size, *one[1:4], tally.seen, *counted)
-    return after

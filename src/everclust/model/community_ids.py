@@ -29,7 +29,7 @@ from ..core.handovers import births_of
 from ..core.layout import NEVER, NO_CLUSTER, NONE
 from ..core.state import State, scalar
 from ..jit.compile import Direct
-from .absences import QUIET, Tally, after_looks, look, new_tally, tallied
+from .absences import QUIET, look
 from .clusters import (
     HANDOVER,
     Clusters,
@@ -85,8 +85,7 @@ class CommunityIds:
 
     def __init__(self) -> None:
         self.log = EventLog()
-        self._communities: dict[int, Community] = {}
-        self._tally: Tally | None = None  # looks at them, not added up yet
+        self.communities: dict[int, Community] = {}  # that were told, by id
         self.members = NO_MEMBERS
         self.waiting: dict[Key, Waiting] = {}
         self.past = NO_PAST
@@ -95,17 +94,6 @@ class CommunityIds:
         self.next_update = FIRST_UPDATE
         self.first_young = NEVER  # birth of the first node that may belong to a new cluster
         self.watch = np.array([FIRST_UPDATE, NEVER, 0])
-
-    @property
-    def communities(self) -> dict[int, Community]:
-        """The clusters that were told, by id."""
-        if self._tally is not None:
-            self._communities, self._tally = after_looks(self._tally, self._communities), None
-        return self._communities
-
-    @communities.setter
-    def communities(self, communities: dict[int, Community]) -> None:
-        self._communities, self._tally = communities, None
 
     # ---- When to update ----
 
@@ -275,16 +263,8 @@ class CommunityIds:
     # ---- Absences ----
 
     def _look_for_absences(self, state: State) -> None:
-        """Count what has come to the clusters since the latest look."""
-        found, n_seen = self._arrivals(state), scalar(state, "n_seen")
-        tally = None if self._tally is None else tallied(self._tally, found, n_seen)
-        if tally is None:
-            found = self._look_at_each(found, state)
-            tally = new_tally(found, self.communities, n_seen)
-        self._tally, self.members = tally, Members(*found[:4])
-
-    def _look_at_each(self, found: Arrivals, state: State) -> Arrivals:
         """Tell which clusters are quiet or back; before one is told quiet, look where its samples are."""
+        found = self._arrivals(state)
         after, kinds = self._looks(found, scalar(state, "n_seen"))
         if QUIET in kinds.values():
             self._update(state)
@@ -292,7 +272,7 @@ class CommunityIds:
             after, kinds = self._looks(found, scalar(state, "n_seen"))
         self.communities |= after
         self._log([(kind, c, c, after[c].size, after[c].centre) for c, kind in kinds.items()], state)
-        return found
+        self.members = Members(*found[:4])
 
     def _arrivals(self, state: State) -> Arrivals:
         return _count_arrivals.run(self.members, state.node, scalar(state, "n_nodes"))
