@@ -12,16 +12,7 @@ from everclust.core.communities.homogeneity import Past
 from everclust.core.communities.linked_nodes import Base
 from everclust.model.community_ids import CommunityIds
 from everclust.model.schedule import is_answer
-from everclust.model.shifts import (
-    NO_PAST,
-    Shift,
-    compare,
-    fewest_wins,
-    is_unlikely,
-    looked_at,
-    noted,
-    wins_before,
-)
+from everclust.model.shifts import NO_PAST, Shift, compare, fewest_wins, is_unlikely, looked_at, noted
 from oracles import shifts as oracle
 
 NO_LINKS = np.empty((0, 3), np.int64)
@@ -48,11 +39,6 @@ def test_the_past_has_the_latest_two_answers():
     second = noted(first, np.array([0, 2, 3]), np.array([6, 9, 4]))
     assert [column.tolist() for column in second] == [[0, 2, 3], [5, 7, -1], [6, 9, 4]]
     assert noted(second, np.array([0, 2, 3]), np.array([6, 9, 4])) is second
-    assert [column.tolist() for column in wins_before(second, np.array([2, 9]))] == [
-        [True, False],
-        [7, -1],
-        [9, 0],
-    ]
 
 
 def test_where_samples_have_moved_from_one_half_to_the_other():

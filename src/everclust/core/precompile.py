@@ -7,7 +7,7 @@ import numpy as np
 
 from .coarse import assign_coarsely, coarse_copy
 from .communities.coarse_vote import vote_coarsely
-from .communities.homogeneity import Past, compare_intervals
+from .communities.homogeneity import Past, compare_intervals, find_wins
 from .communities.linked_nodes import Base, gather
 from .communities.matching import NO_MEMBERS, Members, count_arrivals, match_groups, tell_nodes
 from .communities.newcomers import group_newcomers
@@ -56,7 +56,9 @@ def compile_here(clusters: str) -> None:
         matched = match_groups(NO_MEMBERS, base.births, base.wins, group, 0, base.links)
         told = tell_nodes(base, matched, group, matched.group_ids, matched.ids, state.node)
         count_arrivals(Members(base.births, *told[:3]), state.node, N_NODES)
-        compare_intervals(Past(base.births, base.wins, base.wins), base, told.told)
+        past = Past(base.births, base.wins, base.wins)
+        compare_intervals(past, base, told.told)
+        find_wins(past, base.births)
 
 
 def _compile(kernel: Any, *arguments: Any) -> Any:

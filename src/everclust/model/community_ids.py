@@ -246,7 +246,7 @@ class CommunityIds:
 
         def lately(base: Base) -> Lately:
             n_seen = scalar(state, "n_seen")
-            told, (_, earlier, _) = told_of(self.members, base.births), wins_before(self.past, base.births)
+            told, (earlier, _) = told_of(self.members, base.births), wins_before.run(self.past, base.births)
             is_live = state.node["last_won"][base.nodes] > n_seen - look_pause(n_seen)
             return Lately(is_live, base.wins - np.maximum(earlier, 0), np.isin(told, list(watched)))
 

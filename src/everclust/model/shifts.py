@@ -14,10 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.communities.homogeneity import Past, compare_intervals
+from ..core.communities.homogeneity import Past, compare_intervals, find_wins
 from ..core.communities.linked_nodes import Base
 from ..core.communities.newcomers import FEWEST_WINS
-from ..core.layout import NONE
 from ..jit.compile import Direct
 from .absences import BACK
 
@@ -27,6 +26,7 @@ DEVIATE = 4.753424  # of a normal distribution that is exceeded with a probabili
 
 NO_PAST = Past(*np.empty((3, 0), np.int64))
 _compare_intervals = Direct(compare_intervals)
+wins_before = Direct(find_wins)
 
 
 class Shift(NamedTuple):
@@ -38,19 +38,8 @@ class Shift(NamedTuple):
 
 def noted(past: Past, births: np.ndarray, wins: np.ndarray) -> Past:
     """The past at an answer; the same if nothing was won since."""
-    known, _, latest = wins_before(past, births)
-    if known.all() and np.array_equal(latest, wins):
-        return past
-    return Past(births, np.where(known, latest, NONE), wins)
-
-
-def wins_before(past: Past, births: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Which nodes were there at the latest answer, and their wins at the one before it and at that one."""
-    if not len(past.births):
-        return np.zeros(len(births), bool), np.full(len(births), NONE), np.zeros(len(births), np.int64)
-    place = np.minimum(past.births.searchsorted(births), len(past.births) - 1)
-    known = past.births[place] == births
-    return known, np.where(known, past.earlier[place], NONE), np.where(known, past.latest[place], 0)
+    _, latest = wins_before.run(past, births)
+    return past if np.array_equal(latest, wins) else Past(births, latest, wins)
 
 
 def compare(past: Past, base: Base, told: np.ndarray) -> dict[int, tuple[float, int]]:

@@ -8,6 +8,7 @@ from everclust.core.communities import valleys
 from everclust.core.communities.boundaries import measure_boundaries, sort_by_group
 from everclust.core.communities.linked_nodes import base_nodes, compact, links_of
 from everclust.core.communities.louvain import louvain, new_graph
+from everclust.core.communities.path import merge_down
 from everclust.core.layout import NO_CLUSTER
 from everclust.core.learn import learn
 from everclust.core.state import new_state
@@ -128,7 +129,7 @@ def test_groups_are_split_until_no_valley_is_left(compiled):
     links = [(c * n + i, c * n + j, 1) for c in range(n_groups) for i in range(n) for j in range(i + 1, n)]
     links += [(c * n + n - 1, (c + 1) * n, 1) for c in range(n_groups - 1)]
     links = np.array(sorted(links))
-    too_few = compiled(valleys.modular_groups)(links, np.arange(len(position)))
+    too_few = modular_groups(position, links, compiled)
     assert len(set(too_few.tolist())) < n_groups
     group, n_found = compiled(valleys.finest)(position, links, too_few)
     assert n_found == n_groups
@@ -147,6 +148,13 @@ def test_numberings(compiled):
     assert compiled(valleys.numbered)(links, np.array([2, 0, 1])).tolist() == [[2, 0, 7], [0, 1, 8]]
 
 
+def modular_groups(position, links, compiled, turn=0):
+    """Louvain's groups in one of the orders."""
+    n = len(position)
+    graph = compiled(new_graph)(links, n)
+    return compiled(valleys.modular_groups)(graph, compiled(valleys.numbering)(n, turn))
+
+
 def near_ones(rng, position, n_near):
     """Each node linked with its nearest."""
     away = np.linalg.norm(position[:, None] - position, axis=2)
@@ -163,10 +171,10 @@ def test_the_best_of_several_numberings_is_taken(compiled):
     g, answers = np.bincount(links[:, :2].ravel(), np.repeat(links[:, 2], 2), n), {}
     nodes = valleys.Nodes(position, links, g, before)
     for turn in range(valleys.MOST_NUMBERINGS):
-        group = compiled(valleys.modular_groups)(links, compiled(valleys.numbering)(n, turn))
+        group = modular_groups(position, links, compiled, turn)
         group, n_groups = compiled(valleys.finest)(position, links, group)
         cut = compiled(measure_boundaries)(position, links, g, group, n_groups)
-        levels = compiled(valleys.merge_down)(nodes, cut, group)
+        levels = compiled(merge_down)(nodes, cut, group)
         answers[levels.score.max()] = levels.group[levels.score.argmax()].tolist()
     assert list(answers).index(max(answers)) > 0  # the first numbering is not the best
     label = valleys.find_clusters(position, np.ones(3), links, before, 1.0)
@@ -186,24 +194,6 @@ def test_links_inside_of_a_group(compiled):
     place = np.zeros(4, np.int64)
     assert compiled(valleys.links_inside)(inside, 1, place).tolist() == [[0, 1, 6], [1, 2, 7]]
     assert compiled(valleys.links_inside)(inside, 0, place).tolist() == []
-
-
-def test_open_boundaries_are_merged_first(compiled):
-    groups, mass = np.arange(3), np.array([10.0, 10.0, 10.0])
-    W = np.array([[0.0, 3, 1], [3, 0, 2], [1, 2, 0]])
-    E = np.array([[0.0, 5, 5], [5, 0, 1], [5, 1, 0]])
-    pair = compiled(valleys.next_pair)
-    assert pair(W, E, mass, groups) == (1, 2)  # the only open one, although 0 and 1 lose less modularity
-    assert pair(W, E + 9, mass, groups) == (0, 1)
-    assert pair(W, E * 0, mass, groups) == (0, 1)  # all open: by how much
-    assert pair(W, E + 9, mass, np.array([0, 2])) == (0, 2)
-
-
-def test_unions_add_up(compiled):
-    matrix = np.array([[0.0, 1, 2], [1, 0, 4], [2, 4, 0]])
-    compiled(valleys.unite)(matrix, 0, 1)
-    assert matrix[0].tolist() == [0, 1, 6]
-    assert matrix[2, 0] == 6
 
 
 @given(seed=st.integers(0, 2**32), n=st.integers(20, 120), scale=st.sampled_from([2.0**-9, 2.0, 2.0**20]))
@@ -242,7 +232,7 @@ def test_pieces_of_pieces_are_split(compiled):
     centre = rng.uniform(0, 30, (100, 2))
     position = np.repeat(centre, 10, axis=0) + rng.normal(size=(1000, 2)) / 2
     links = near_ones(rng, position, 3)
-    group = compiled(valleys.modular_groups)(links, np.arange(len(position)))
+    group = modular_groups(position, links, compiled)
     group, n_found = compiled(valleys.finest)(position, links, group)
     expected, n_expected, deepest = in_a_queue(position, links, compiled)
     assert deepest >= 3

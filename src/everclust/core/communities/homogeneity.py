@@ -29,7 +29,7 @@ class Past(NamedTuple):
 def compare_intervals(past, base, told):
     """Ids of told clusters with cells, chi-squared of each, and its degrees of freedom."""
     n = told.shape[0]
-    earlier, latest = find_wins(past, base.births)
+    earlier, latest = _find_wins(past, base.births)
     is_cell, of_cells = np.empty(n, np.bool_), filled(n, NO_CLUSTER)
     for k in range(n):
         is_cell[k] = earlier[k] != NONE and told[k] != NO_CLUSTER
@@ -39,8 +39,8 @@ def compare_intervals(past, base, told):
     before, after = np.zeros(n), np.zeros(n)
     for k in range(n):
         if cell[k] != NONE:
-            before[cell[k]] += latest[k] - max(earlier[k], 0)
-            after[cell[k]] += base.wins[k] - latest[k]
+            before[cell[k]] += max(latest[k], 0) - max(earlier[k], 0)
+            after[cell[k]] += base.wins[k] - max(latest[k], 0)
     ids = distinct(of_cells)
     cluster = filled(n, NONE)
     for k in range(n):
@@ -50,10 +50,17 @@ def compare_intervals(past, base, told):
     return ids, squares, freedom
 
 
-@jit_allocating
+@kernel
 def find_wins(past, births):
-    """Wins of the nodes of these births at the answer before the latest, or NONE, and at the latest one."""
-    earlier, latest = filled(births.shape[0], NONE), np.zeros(births.shape[0], np.int64)
+    """Wins of the nodes of these births at the answer before the latest and at that one; NONE for nodes that
+    were not there."""
+    return _find_wins(past, births)
+
+
+@jit_allocating
+def _find_wins(past, births):
+    """The same, for kernels."""
+    earlier, latest = filled(births.shape[0], NONE), filled(births.shape[0], NONE)
     m = 0
     for k in range(births.shape[0]):
         while m < past.births.shape[0] and past.births[m] < births[k]:

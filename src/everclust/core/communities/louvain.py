@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...jit.arrays import accumulate, copied, counted_up, fill, highest_index, sum_of, taken
+from ...jit.arrays import accumulate, copied, counted_up, highest_index, sum_of, taken
 from ...jit.compile import jit, jit_allocating
 from ...jit.sorting import counting_sort
 
@@ -45,6 +45,23 @@ def new_graph(links, n_nodes):
         for e in range(start[i], start[i + 1]):
             strength[i] += counts[e]
     return Graph(start, other, counts, strength)
+
+
+@jit_allocating
+def renumbered(graph, number):
+    """The graph with other numbers of the nodes."""
+    n = number.shape[0]
+    start, strength = np.zeros(n + 1, np.int64), np.empty(n, np.int64)
+    for i in range(n):
+        start[number[i] + 1] = graph.start[i + 1] - graph.start[i]
+        strength[number[i]] = graph.strength[i]
+    accumulate(start)
+    other, amount = np.empty_like(graph.other), np.empty_like(graph.amount)
+    for i in range(n):
+        away = start[number[i]] - graph.start[i]
+        for e in range(graph.start[i], graph.start[i + 1]):
+            other[e + away], amount[e + away] = number[graph.other[e]], graph.amount[e]
+    return Graph(start, other, amount, strength)
 
 
 @jit_allocating
@@ -135,23 +152,21 @@ def close_up(group):  # INOUT group
 @jit_allocating
 def aggregate(graph, group, n_groups):
     """Groups as nodes. What is handed over inside of one stays in its strength alone."""
-    between = np.empty((graph.other.shape[0], 3), np.int64)
-    n = 0
-    # Members of a group one after the other, so that each row is added up in one go.
-    start, order = counting_sort(group, n_groups)
-    towards = np.zeros(n_groups, np.int64)
+    n_most = min(graph.other.shape[0], n_groups * n_groups) + 1  # one more to write what does not count
+    start, n = np.zeros(n_groups + 1, np.int64), 0
+    other, amount = np.empty(n_most, INDEX), np.empty(n_most, np.int64)
+    first, order = counting_sort(group, n_groups)
+    strength, towards = np.zeros(n_groups, np.int64), np.zeros(n_groups, np.int64)
     for a in range(n_groups):
-        for m in range(start[a], start[a + 1]):
+        for m in range(first[a], first[a + 1]):
             i = order[m]
+            strength[a] += graph.strength[i]
             for e in range(graph.start[i], graph.start[i + 1]):
                 towards[group[graph.other[e]]] += graph.amount[e]
-        for b in range(a + 1, n_groups):
-            if towards[b] > 0:
-                between[n, 0], between[n, 1], between[n, 2] = a, b, towards[b]
-                n += 1
-        fill(towards, 0)
-    strength = np.zeros(n_groups, np.int64)
-    for i in range(group.shape[0]):
-        strength[group[i]] += graph.strength[i]
-    rows = new_graph(between[:n], n_groups)
-    return Graph(rows.start, rows.other, rows.amount, strength)
+        towards[a] = 0
+        for b in range(n_groups):
+            other[n], amount[n] = b, towards[b]
+            n += towards[b] > 0
+            towards[b] = 0
+        start[a + 1] = n
+    return Graph(start, other[:n], amount[:n], strength)

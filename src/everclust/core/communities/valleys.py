@@ -1,6 +1,6 @@
 """Hand-over clusters by density valleys: the read-out of `clusters="handover"`.
 
-Louvain gives the finest groups, a path of mergers coarser ones (levels.py), and the silhouette and the last
+Louvain gives the finest groups, a path of mergers coarser ones (path.py), and the silhouette and the last
 answer choose the level (answer.py). Boundaries are compared with what would cross them in one homogeneous
 cloud (boundaries.py): groups are split again where that shows a clear valley, and open boundaries are merged
 first. A level that no valley divides is one cloud cut in pieces (undivided.py). What Louvain finds depends on
@@ -14,12 +14,10 @@ import numpy as np
 
 from ...jit.arrays import (
     as_floats,
-    copied,
     copied_matrix,
     counted_up,
     filled,
     highest_index,
-    sum_of,
     taken,
 )
 from ...jit.compile import jit, jit_allocating, kernel
@@ -27,11 +25,11 @@ from ...jit.sorting import in_order
 from ..layout import NONE
 from ..state import State, scalar
 from .answer import choose_answer
-from .boundaries import ROUNDING, homogeneous, measure_boundaries, new_cut, sort_by_group
-from .levels import joined_levels, new_facing, new_levels, note_level, share_known, update_facing
+from .boundaries import ROUNDING, direction, flow, measure_boundaries, new_cut, sort_by_group
+from .levels import joined_levels, new_levels, share_known
 from .linked_nodes import FEWEST_LINKED, by_first_node, compact, label_others
-from .louvain import close_up, louvain, new_graph
-from .silhouette import merge_groups, new_silhouette
+from .louvain import close_up, louvain, new_graph, renumbered
+from .path import merge_down
 from .undivided import unite_names
 
 MOST_NUMBERINGS = 3
@@ -124,9 +122,9 @@ def cluster_linked(base, linked, weight, known):
     n = position.shape[0]
     levels = new_levels(0, n)
     n_numberings = max(1, min(MOST_NUMBERINGS, MOST_NODES // n))
-    tried = np.empty((n_numberings, n), np.int64)
+    graph, tried = new_graph(links, n), np.empty((n_numberings, n), np.int64)
     for turn in range(n_numberings):
-        by_modularity = modular_groups(links, numbering(n, turn))
+        by_modularity = modular_groups(graph, numbering(n, turn))
         if is_repeated(tried, turn, by_modularity):
             continue
         group, n_groups = finest(position, links, by_modularity)
@@ -162,9 +160,9 @@ def numbered(links, number):
 
 
 @jit_allocating
-def modular_groups(links, number):
+def modular_groups(graph, number):
     """Louvain's group of every node, with other numbers of the nodes."""
-    return taken(louvain(new_graph(numbered(links, number), number.shape[0])), number)
+    return taken(louvain(renumbered(graph, number)), number)
 
 
 @jit_allocating
@@ -239,12 +237,22 @@ def split(position, links):
     united, x = counted_up(n_parts), np.empty(n)
     for a in range(n_parts):
         for b in range(a + 1, n_parts):
-            if cut.crossing[a, b] > 0.0 and united[a] != united[b]:
-                expected = homogeneous(position, g, cut, inside, a, b, x)
-                if cut.crossing[a, b] + math.sqrt(cut.squares[a, b]) >= (1.0 - ROUNDING) * expected:
-                    unite_names(united, a, b)
+            are_linked = cut.crossing[a, b] > 0.0 and united[a] != united[b]
+            if are_linked and not is_clear_valley(position, g, cut, inside, a, b, x):
+                unite_names(united, a, b)
     close_up(united)
     return taken(united, part)
+
+
+@jit_allocating
+def is_clear_valley(position, g, cut, inside, a, b, x):  # INOUT x
+    """Whether W + √Σw² < E of two groups. The lighter one mostly answers for both: E is the lesser of two."""
+    most = cut.crossing[a, b] + math.sqrt(cut.squares[a, b])
+    light, heavy = (a, b) if cut.mass[a] < cut.mass[b] else (b, a)
+    u = direction(cut.centre[a], cut.centre[b])
+    if most >= (1.0 - ROUNDING) * flow(position, g, inside, light, u, x):
+        return False
+    return most < (1.0 - ROUNDING) * flow(position, g, inside, heavy, u, x)
 
 
 @jit
@@ -254,64 +262,3 @@ def has_zero(values):
     for k in range(values.shape[0]):
         n_zeros += values[k] == 0
     return n_zeros > 0
-
-
-@jit_allocating
-def merge_down(nodes, cut, group):
-    """Merge down to two groups; returns all levels on the way."""
-    n = cut.mass.shape[0]
-    W, E, mass = copied_matrix(cut.crossing), copied_matrix(cut.expected), copied(cut.mass)
-    groups, levels = counted_up(n), new_levels(n - 1, group.shape[0])
-    silhouette = new_silhouette(nodes.g, group, n, nodes.position)
-    facing = new_facing(silhouette, groups)
-    while True:
-        note_level(levels, n - groups.shape[0], silhouette)
-        if groups.shape[0] == 2:
-            return levels
-        a, b = next_pair(W, E, mass, groups)
-        unite(W, a, b)
-        unite(E, a, b)
-        mass[a], mass[b] = mass[a] + mass[b], 0.0
-        groups = without(groups, b)
-        merge_groups(silhouette, a, b)
-        update_facing(facing, silhouette, groups, a, b)
-
-
-@jit_allocating
-def without(groups, b):
-    """The groups but for b."""
-    others = np.empty(groups.shape[0] - 1, np.int64)
-    n = 0
-    for a in groups:
-        if a != b:
-            others[n] = a
-            n += 1
-    return others
-
-
-@jit
-def next_pair(W, E, mass, groups):
-    """The open boundary that most exceeds its expectation; without one, the least loss of modularity."""
-    total = sum_of(mass)
-    best = (0, 0)
-    most, any_open = -math.inf, False
-    for m in range(groups.shape[0]):
-        for k in range(m + 1, groups.shape[0]):
-            a, b = groups[m], groups[k]
-            open_here = W[a, b] > (1.0 + ROUNDING) * E[a, b]
-            if any_open and not open_here:
-                continue
-            gain = W[a, b] - E[a, b] if open_here else W[a, b] * total - mass[a] * mass[b]
-            if gain > most or (open_here and not any_open):
-                best, most = (a, b), gain
-            any_open = any_open or open_here
-    return best
-
-
-@jit
-def unite(matrix, a, b):  # INOUT matrix
-    """Sums of unions are the sums over their parts."""
-    for c in range(matrix.shape[0]):
-        matrix[a, c] += matrix[b, c]
-        matrix[c, a] = matrix[a, c]
-    matrix[a, a] = 0.0
