@@ -44,6 +44,7 @@ class Learner:
         history: Arrays | None = None,
     ) -> None:
         self.state = state
+        self._n_events = state.scalars["n_events"]  # a view, which takes time to make
         self._n_features = state.prototype.shape[1]
         self.variant = variant
         self.parameters: tuple[Any, ...] | None = None  # of the estimator, when it last learnt
@@ -100,14 +101,15 @@ class Learner:
 
     def _adopt(self, state: State) -> None:
         """Adopt `state` and empty its buffer of events."""
-        self.state = state
-        if state.scalars["n_events"].item():
+        if state is not self.state:
+            self.state, self._n_events = state, state.scalars["n_events"]
+        if self._n_events[0]:
             self.ids.drain(state)
 
     def become(self, other: Learner) -> None:
         """Hold what another learner holds, which is not used any more."""
         with self.lock:
-            self.state, self.ids = other.state, other.ids
+            self.state, self._n_events, self.ids = other.state, other._n_events, other.ids
             self._snapshot = self._known = None
 
     def update_ids(self) -> None:
