@@ -63,7 +63,7 @@ def test_variant_without_both_never_recalibrates():
 
 
 def test_pauses_at_the_sample_that_is_watched_for():
-    seen, watch = [], np.array([5, NEVER, 0])
+    seen, watch = [], np.array([5, NEVER, 0, 16])
 
     def pause(state):
         seen.append(scalar(state, "n_seen"))
@@ -77,7 +77,7 @@ def test_pauses_at_the_sample_that_is_watched_for():
 
 
 def test_pauses_when_there_are_newcomers():
-    seen, watch = [], np.array([NEVER, 0, 0])
+    seen, watch = [], np.array([NEVER, 0, 0, 16])
     X = np.random.default_rng(0).normal(size=(300, 2))
     learn(new_state(2), X, pause=lambda state: seen.append(scalar(state, "n_seen")), watch=watch)
     assert [n for n in seen if n % 128 == 0] == [128, 256]
