@@ -30,7 +30,8 @@ def base_of(births, wins, links=NO_LINKS):
 def test_newcomers_need_more_samples_where_these_vary_more():
     assert fewest_wins({}) == 16
     assert fewest_wins({0: Shift(False, 400), 1: Shift(True, 900)}) == 16  # never fewer
-    assert fewest_wins({0: Shift(False, 400), 1: Shift(True, 1500), 2: Shift(False, 9000)}) == 24
+    assert fewest_wins({0: Shift(False, 400), 1: Shift(True, 1501), 2: Shift(False, 9000)}) == 32
+    assert fewest_wins({0: Shift(False, 400), 1: Shift(True, 1499), 2: Shift(False, 9000)}) == 16
 
 
 def test_the_past_has_the_latest_two_answers():

@@ -74,7 +74,7 @@ def looked_at(
 
 
 def fewest_wins(shifts: Mapping[int, Shift]) -> int:
-    """Samples that newcomers must have won: more where those of most clusters vary more than by chance."""
+    """Samples that newcomers must have won: twice as many where those of most clusters vary twice as much."""
     dispersions = sorted(shift.dispersion for shift in shifts.values())
     median = dispersions[len(dispersions) // 2] if dispersions else 0
-    return FEWEST_WINS * max(median, 1000) // 1000
+    return FEWEST_WINS * max(1, round(median / 1000))  # which differs from 1 by chance, too
