@@ -262,3 +262,28 @@ def test_a_burst_in_a_file_is_not_diluted(folder, call):
     assert 12_000 < found["rows"] <= 14_000
     call("fit", "x.csv", "-m", "other")
     assert Path("m").read_bytes() == Path("other").read_bytes(), "alerts change nothing that is learnt"
+
+
+def test_alerts_of_a_run_killed_before_its_first_checkpoint_are_not_told_twice(tmp_path):
+    path, note = tmp_path / "alerts.jsonl", tmp_path / "checkpoints.alerts"
+    path.write_text("of another run\n")
+    event = {"kind": "born", "sample": 9, "number": 0}
+
+    def started():
+        alerts = Alerts(conditions_of("born"), [JsonLinesFile(str(path))], note)
+        alerts.rewind(None)
+        alerts.write([event])
+        return alerts
+
+    started().sinks[0].mark()  # and killed
+    alerts = started()
+    first = alerts.mark()
+    assert note.exists()  # no checkpoint may hold the first mark yet
+    alerts.mark()
+    assert not note.exists()
+    alerts.write([event])
+    alerts.sinks[0].mark()
+    again = Alerts(conditions_of("born"), [JsonLinesFile(str(path))], note)
+    again.rewind(first)
+    again.finish()
+    assert path.read_text() == "of another run\n" + json.dumps({"alert": "event", **event}) + "\n"

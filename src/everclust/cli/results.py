@@ -49,9 +49,12 @@ def rotation_for(text: str | None, files: Sequence[str | None], kept_in: Path | 
         return None
     if all(file in (None, "-") or "://" in str(file) for file in files):
         raise typer.BadParameter("--rotate begins new files of predictions or events, but there are none.")
-    # Beside the folder: one of models holds nothing else.
-    start = None if kept_in is None else kept_in.resolve().with_name(f"{kept_in.resolve().name}.rotation")
-    return rotation_of(text)._replace(start=start)
+    return rotation_of(text)._replace(start=_beside(kept_in, "rotation"))
+
+
+def _beside(folder: Path | None, suffix: str) -> Path | None:
+    """A file beside a folder of checkpoints: one of models holds nothing else."""
+    return None if folder is None else folder.resolve().with_name(f"{folder.resolve().name}.{suffix}")
 
 
 def refuse_astray_headers(headers: Sequence[str], targets: Sequence[str]) -> None:
@@ -94,7 +97,7 @@ def add_alerts(
         queue = partial(queue_beside, checkpoint_options.checkpoint / "alerts")
     heads = webhook_heads(headers)
     sinks = [open_alert_sink(target, queue, screen.warn, heads) for target in alert_options.alert_to]
-    job.alerts = alerts = Alerts(conditions, sinks)
+    job.alerts = alerts = Alerts(conditions, sinks, _beside(checkpoint_options.checkpoint, "alerts"))
     job.event_sinks = [*job.event_sinks, alerts]
 
 

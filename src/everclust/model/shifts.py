@@ -21,6 +21,9 @@ from ..jit.compile import Direct
 from .absences import BACK
 
 PARTED, JOINED = BACK + 1, BACK + 2  # kinds of records: a split or a merger that is no news
+CLEARLY_MORE = (
+    1500  # thousandths of chi-squared per degree of freedom: by chance it is up to 1,300 on streams at rest
+)
 DEVIATE = 4.753424  # of a normal distribution that is exceeded with a probability of one in a million
 
 
@@ -74,7 +77,7 @@ def looked_at(
 
 
 def fewest_wins(shifts: Mapping[int, Shift]) -> int:
-    """Samples that newcomers must have won: twice as many where those of most clusters vary twice as much."""
+    """Samples that newcomers must have won: twice as many where those of most clusters vary clearly more."""
     dispersions = sorted(shift.dispersion for shift in shifts.values())
     median = dispersions[len(dispersions) // 2] if dispersions else 0
-    return FEWEST_WINS * max(1, round(median / 1000))  # which differs from 1 by chance, too
+    return FEWEST_WINS * (2 if median > CLEARLY_MORE else 1)
