@@ -275,14 +275,14 @@ def test_alerts_of_a_run_killed_before_its_first_checkpoint_are_not_told_twice(t
         alerts.write([event])
         return alerts
 
-    started().sinks[0].mark()  # and killed
+    started().abort()  # killed
     alerts = started()
     first = alerts.mark()
     assert note.exists()  # no checkpoint may hold the first mark yet
     alerts.mark()
     assert not note.exists()
     alerts.write([event])
-    alerts.sinks[0].mark()
+    alerts.abort()
     again = Alerts(conditions_of("born"), [JsonLinesFile(str(path))], note)
     again.rewind(first)
     again.finish()
