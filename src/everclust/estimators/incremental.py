@@ -74,10 +74,7 @@ class IncrementalClusterer(
         if not (self.__sklearn_is_fitted__() and needs_no_validation(self, X, 2)):
             return self._fit(X, first=False)
         events = self._learn(X)  # the same as _fit, in less time: samples may come one by one
-        if len(X) == 1:
-            self._latest = X.copy()
-        else:
-            self._remember(X)
+        self._remember(X)
         if events:
             self._notify(events)
         return self

@@ -44,7 +44,6 @@ class Learner:
         history: Arrays | None = None,
     ) -> None:
         self.state = state
-        self._n_events = state.scalars["n_events"]  # a view, which takes time to make
         self._n_features = state.prototype.shape[1]
         self.variant = variant
         self.parameters: tuple[Any, ...] | None = None  # of the estimator, when it last learnt
@@ -101,15 +100,14 @@ class Learner:
 
     def _adopt(self, state: State) -> None:
         """Adopt `state` and empty its buffer of events."""
-        if state is not self.state:
-            self.state, self._n_events = state, state.scalars["n_events"]
-        if self._n_events[0]:
+        self.state = state
+        if state.scalars["n_events"].item():
             self.ids.drain(state)
 
     def become(self, other: Learner) -> None:
         """Hold what another learner holds, which is not used any more."""
         with self.lock:
-            self.state, self._n_events, self.ids = other.state, other._n_events, other.ids
+            self.state, self.ids = other.state, other.ids
             self._snapshot = self._known = None
 
     def update_ids(self) -> None:
