@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from everclust.core.layout import NEVER
+from everclust.core.layout import FOUND_AT, NEVER, NEXT_PAUSE
 from everclust.core.learn import learn
 from everclust.core.serialise import export
 from everclust.core.state import new_state, scalar, scalars_of
@@ -67,7 +67,7 @@ def test_pauses_at_the_sample_that_is_watched_for():
 
     def pause(state):
         seen.append(scalar(state, "n_seen"))
-        watch[0] = 8 if watch[0] == 5 else NEVER
+        watch[NEXT_PAUSE] = 8 if watch[NEXT_PAUSE] == 5 else NEVER
 
     X = np.random.default_rng(0).normal(size=(20, 2))
     state = learn(new_state(2), X, pause=pause, watch=watch)
@@ -81,4 +81,4 @@ def test_pauses_when_there_are_newcomers():
     X = np.random.default_rng(0).normal(size=(300, 2))
     learn(new_state(2), X, pause=lambda state: seen.append(scalar(state, "n_seen")), watch=watch)
     assert [n for n in seen if n % 128 == 0] == [128, 256]
-    assert watch[2] == 256
+    assert watch[FOUND_AT] == 256

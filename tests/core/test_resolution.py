@@ -47,7 +47,7 @@ def test_the_paper_has_no_probes():
 
 def test_the_first_samples_are_probes(state, compiled):
     for k in range(N_PROBES):
-        compiled(resolution.watch)(state, np.array([float(k)]))
+        compiled(resolution.observe)(state, np.array([float(k)]))
     assert scalars_of(state).n_probes == N_PROBES
     np.testing.assert_array_equal(state.probe[0], np.arange(N_PROBES))
     assert scalars_of(state).n_compared == 0
@@ -56,7 +56,7 @@ def test_the_first_samples_are_probes(state, compiled):
 def test_later_ones_are_compared_with_them(state, compiled):
     state.weight[0] = 0.25
     for x in (*range(N_PROBES), 1.0, 4.0, 2.0):
-        compiled(resolution.watch)(state, np.array([float(x)]))
+        compiled(resolution.observe)(state, np.array([float(x)]))
     # Squares are a quarter of 1, 16 and 4 for the probe at 0.
     np.testing.assert_array_equal(state.probe_distance[:, 0], [0.25, 1.0, 1.0, 0])
     # The probe at 1 met itself, which counts for the nearest but not for the bins.
@@ -260,7 +260,7 @@ def test_rests_grow_to_seven_times_the_comparison(state, compiled):
 def test_samples_pass_while_probes_rest(state, compiled):
     scalars_of(state).n_resting = 2
     for _ in range(3):
-        compiled(resolution.watch)(state, np.array([1.0]))
+        compiled(resolution.observe)(state, np.array([1.0]))
     assert (scalars_of(state).n_resting, scalars_of(state).n_probes) == (0, 1)
 
 

@@ -8,6 +8,12 @@ SEED_NODES = 3  # so many samples become nodes unconditionally
 # scalars.n_changed: how many slots are listed whose component this sample has changed, or:
 NONE_CHANGED, ALL_CHANGED = 0, 2**62
 
+# What a learner watches for while it learns: the entries of the array `watch`.
+NEXT_PAUSE = 0  # the sample to pause at
+FIRST_YOUNG = 1  # newcomers are nodes from this birth on
+FOUND_AT = 2  # the sample at which newcomers were found
+FEWEST = 3  # samples that newcomers have won
+
 N_PROBES = 32  # samples that later ones are compared with: see resolution.py
 LONGEST_REST = 7  # as many times as long as the comparison: in the end one in eight samples is compared
 N_BINS = 128  # of distances to them

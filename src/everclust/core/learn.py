@@ -10,11 +10,11 @@ from .cluster_ids import update_ids
 from .communities.newcomers import CHECK_INTERVAL, has_newcomers
 from .eviction import evict
 from .growth import grow, has_room
-from .layout import NEVER, NONE_CHANGED, SEED_NODES
+from .layout import FEWEST, FIRST_YOUNG, FOUND_AT, NEVER, NEXT_PAUSE, NONE_CHANGED, SEED_NODES
 from .maintenance import maintain
 from .metric import cap
 from .nearest import new_scratch
-from .resolution import watch
+from .resolution import observe
 from .resonance import create, resonate
 from .state import State, scalar
 from .variants import PUBLISHED, UNBOUNDED, Variant
@@ -35,13 +35,13 @@ def learn_sample(state, X, i, variant, scratch):  # INOUT state, scratch
     else:
         resonate(state, x, variant, scratch)
     if state.probe.shape[1] != 0:
-        watch(state, x)
+        observe(state, x)
 
 
 @kernel
 def learn_rows(state, X, start, variant, watch):  # INOUT state, watch
     """Learn the rows from start on, each once; returns the first row that found no room, or that comes after
-    sample watch[0], or when newcomers from birth watch[1] on won watch[3] samples: that is watch[2]."""
+    the sample to pause at, or after one at which newcomers were found."""
     state = refer(state)
     scalars, scratch = state.scalars[0], new_scratch(state)
     for i in range(start, X.shape[0]):
@@ -61,10 +61,10 @@ def learn_rows(state, X, start, variant, watch):  # INOUT state, watch
                 cap(state)
             scalars.since_recalibration = 0
             scalars.window_size = min(scalars.window_size, 2 * scalars.interval)
-        if scalars.n_seen % CHECK_INTERVAL == 0 and has_newcomers(state, watch[1], watch[3]):
-            watch[2] = scalars.n_seen
+        if scalars.n_seen % CHECK_INTERVAL == 0 and has_newcomers(state, watch[FIRST_YOUNG], watch[FEWEST]):
+            watch[FOUND_AT] = scalars.n_seen
             return i + 1
-        if scalars.n_seen >= watch[0]:
+        if scalars.n_seen >= watch[NEXT_PAUSE]:
             return i + 1
     return X.shape[0]
 

@@ -32,7 +32,7 @@ squared_distances_to_probes = jit(plain_vector_of_weighted_squared_distances)  #
 
 
 @jit
-def watch(state, x):  # INOUT probe, probe_distance, distance_count, scalars
+def observe(state, x):  # INOUT probe, probe_distance, distance_count, scalars
     """Let x be a probe, or compare it with the probes; at the end of a round decide, and rest for a while."""
     scalars = state.scalars[0]
     if scalars.n_resting > 0:

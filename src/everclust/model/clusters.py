@@ -12,6 +12,7 @@ from ..core.communities.linked_nodes import Base, base_of
 from ..core.communities.matching import NO_MEMBERS, Matched, Members
 from ..core.communities.newcomers import FEWEST_WINS, INWARD, are_settled, newcomers_among, set_apart
 from ..core.communities.valleys import find_clusters
+from ..core.correspondence import index_by_birth
 from ..core.layout import NEVER, NO_CLUSTER, NONE
 from ..core.readout import candidates, cluster_ids, cluster_roots, components
 from ..core.state import State, scalar, scalars_of
@@ -103,8 +104,7 @@ def _without_early_members(members: Members, base: Base, newcomers: np.ndarray, 
 
 def told_of(members: Members, births: np.ndarray) -> np.ndarray:
     """The told cluster of the nodes of these births, or NO_CLUSTER."""
-    place = np.minimum(members.births.searchsorted(births), len(members.births) - 1)
-    return np.where(members.births[place] == births, members.told[place], NO_CLUSTER)
+    return np.append(members.told, NO_CLUSTER)[index_by_birth(members.births, births)]  # NONE takes the last
 
 
 def clear_clusters(matching: Matched) -> list[int]:

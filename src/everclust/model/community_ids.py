@@ -26,7 +26,7 @@ from ..core.communities.matching import (
 from ..core.communities.newcomers import FEWEST_WINS, are_settled, newcomers_among
 from ..core.communities.voting import vote_weights
 from ..core.handovers import births_of
-from ..core.layout import NEVER, NO_CLUSTER, NONE
+from ..core.layout import FEWEST, FIRST_YOUNG, FOUND_AT, NEVER, NEXT_PAUSE, NO_CLUSTER, NONE
 from ..core.state import State, scalar
 from ..jit.compile import Direct
 from .absences import QUIET, look
@@ -102,7 +102,7 @@ class CommunityIds:
     def step(self, state: State) -> None:  # INOUT state
         """Update ids when it is time, or when a cluster may be new or quiet."""
         n_seen = scalar(state, "n_seen")
-        is_check = self.watch[2] == n_seen and n_seen % check_interval(scalar(state, "n_nodes")) == 0
+        is_check = self.watch[FOUND_AT] == n_seen and n_seen % check_interval(scalar(state, "n_nodes")) == 0
         if n_seen >= self.next_update or (is_check and self._has_newcomers(state)):
             self._update(state)
         if n_seen % ABSENCE_INTERVAL == 0:
@@ -110,14 +110,14 @@ class CommunityIds:
         self._set_watch(n_seen)
 
     def _set_watch(self, n_seen: int) -> None:
-        self.watch[0] = min(self.next_update, n_seen - n_seen % ABSENCE_INTERVAL + ABSENCE_INTERVAL)
-        self.watch[1] = self.first_young
-        self.watch[3] = fewest_wins(self.shifts)
+        self.watch[NEXT_PAUSE] = min(self.next_update, n_seen - n_seen % ABSENCE_INTERVAL + ABSENCE_INTERVAL)
+        self.watch[FIRST_YOUNG] = self.first_young
+        self.watch[FEWEST] = fewest_wins(self.shifts)
 
     def _has_newcomers(self, state: State) -> bool:
         """Whether most nodes of a group of newcomers are in no cluster to stay."""
         births = births_of(state)
-        newcomers = newcomers_among(state, np.arange(len(births)), self.first_young, int(self.watch[3]))
+        newcomers = newcomers_among(state, np.arange(len(births)), self.first_young, int(self.watch[FEWEST]))
         if newcomers is None:
             return False
         told, wins = told_of(self.members, births), state.node["wins"][: len(births)]
@@ -250,7 +250,7 @@ class CommunityIds:
             is_live = state.node["last_won"][base.nodes] > n_seen - look_pause(n_seen)
             return Lately(is_live, base.wins - np.maximum(earlier, 0), np.isin(told, list(watched)))
 
-        fewest = int(self.watch[3])
+        fewest = int(self.watch[FEWEST])
         return read_communities(state, self.members, self.first_young, fewest, lately if watched else None)
 
     def _shifted(self) -> set[int]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.layout import FOUND_AT, NEXT_PAUSE
 from ..core.learn import learn
 from ..core.serialise import Arrays, export, restore
 from ..core.state import State, copy, scalar
@@ -95,7 +96,7 @@ class Learner:
         n_seen = scalar(state, "n_seen")
         if n_seen != self._n_stepped:
             self._n_stepped = n_seen
-            if n_seen >= self.ids.watch[0] or n_seen == self.ids.watch[2]:
+            if n_seen >= self.ids.watch[NEXT_PAUSE] or n_seen == self.ids.watch[FOUND_AT]:
                 self.ids.step(state)
 
     def _adopt(self, state: State) -> None:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import difflib
-import json
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from ..atomic import write_atomically
 from ..text import counted
 from .batch import StreamError
 from .job import Run
@@ -22,7 +19,7 @@ from .sinks.events import EventSink
 from .sinks.json_lines import JsonLinesFile
 from .sinks.queued import QueuedEvents, mark_of
 from .sinks.webhook import Webhook
-from .write_file import unwritable
+from .start_note import StartNote
 
 KINDS = ("born", "gone", "split", "merged", "quiet", "back", "revised")
 SHARES = ("novel", "skipped")
@@ -103,7 +100,7 @@ class Alerts:
 
     def __init__(self, conditions: Conditions, sinks: Sequence[EventSink], note: Path | None = None) -> None:
         self.conditions, self.sinks = conditions, list(sinks)
-        self.note, self.n_marks = note, 0  # the note says where files begin until a checkpoint holds it
+        self.note = StartNote(note)  # of where files begin
         self.window: dict[str, int] | None = None  # counts when it began
         self.raised: set[str] = set()  # shares above their limits
 
@@ -162,9 +159,7 @@ class Alerts:
 
     def mark(self) -> Any:
         """Sync to the disk; the positions of the sinks, and what is known of the present window."""
-        self.n_marks += 1
-        if self.n_marks == 2:  # a checkpoint holds the first one
-            self._forget_start()
+        self.note.mark()
         return {
             "sinks": {sink.name: sink.mark() for sink in self.sinks},
             "window": self.window,
@@ -176,7 +171,7 @@ class Alerts:
         if mark is None:
             mark = {"sinks": self._noted_start(), "window": None, "raised": []}
         else:
-            self._forget_start()
+            self.note.forget()
         self.window, self.raised = mark["window"], set(mark["raised"])
         for sink in self.sinks:
             sink.rewind(mark["sinks"].get(sink.name, _length(sink)))
@@ -186,28 +181,17 @@ class Alerts:
 
         If a run was killed before its first checkpoint, they begin where its own did.
         """
-        start = {sink.name: _length(sink) for sink in self.sinks}
-        if self.note is None:
-            return start
-        with suppress(OSError, ValueError):
-            noted = json.loads(self.note.read_bytes())
+        start, noted = {sink.name: _length(sink) for sink in self.sinks}, self.note.read()
+        if isinstance(noted, dict):
             start = {name: min(length or 0, noted.get(name) or 0) or None for name, length in start.items()}
-        try:
-            self.note.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(self.note, [json.dumps(start).encode()])
-        except OSError as error:
-            raise unwritable(self.note, error) from None
+        self.note.write(start)
         return start
-
-    def _forget_start(self) -> None:
-        if self.note is not None:
-            self.note.unlink(missing_ok=True)
 
     def finish(self) -> None:
         """Close after the last alert; receivers that may not accept them come last."""
         for sink in sorted(self.sinks, key=lambda sink: isinstance(sink, QueuedEvents)):
             sink.finish()
-        self._forget_start()
+        self.note.forget()
 
     def abort(self) -> None:
         """Close after an error."""

@@ -8,9 +8,9 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ...atomic import write_atomically
 from ..batch import StreamError, UnwritableError
-from ..write_file import HINT, unwritable
+from ..start_note import StartNote
+from ..write_file import HINT
 from .append_file import AppendFile
 from .queued import mark_of
 
@@ -62,14 +62,15 @@ class RotatingFile:
 
     def __init__(self, path: str, rotation: Rotation, header: bytes = b"") -> None:
         self.path, self.rotation, self.header = path, rotation, header
-        self.number, self.since, self.n_marks = 1, 0.0, 0
+        self.number, self.since = 1, 0.0
         self._file = AppendFile(self._name(1))
         start = rotation.start
-        self._note = None if start is None else start.with_name(f"{start.name}-{mark_of(path)}")
+        self._is_cut_back = start is not None  # to a checkpoint
+        self._note = StartNote(None if start is None else start.with_name(f"{start.name}-{mark_of(path)}"))
 
     def append(self, data: bytes) -> None:
         """Append bytes, with a header before the first ones of a file."""
-        if self._note is None:
+        if not self._is_cut_back:
             self._rotate_if_due()
         if not self.length():
             self._file.append(self.header)
@@ -78,9 +79,7 @@ class RotatingFile:
 
     def mark(self) -> dict[str, Any]:
         """Sync to the disk, and return where the next bytes go."""
-        self.n_marks += 1
-        if self.n_marks == 2:  # a checkpoint holds the first one
-            self._forget_start()
+        self._note.mark()
         place = self._file.mark() if self.length() else None
         if self._rotate_if_due():
             place = None
@@ -99,7 +98,7 @@ class RotatingFile:
                 before.close()
             self._begin(self._first_number(numbers))
             return False
-        self._forget_start()
+        self._note.forget()
         self._begin(mark["number"])
         self.since = mark["since"]
         for number in numbers:
@@ -113,7 +112,7 @@ class RotatingFile:
         """Sync the file to the disk and close it."""
         if self.length():
             self._file.close()
-        self._forget_start()
+        self._note.forget()
 
     def abort(self) -> None:
         """Close the file after an error; the last bytes may be lost."""
@@ -140,31 +139,13 @@ class RotatingFile:
 
         Before its first checkpoint a run writes one file only. If it was killed there, that file is removed.
         """
-        if self._note is None:
-            return max(numbers, default=0) + 1
-        killed = self._noted_number()
+        killed = self._note.read()
         if killed in numbers:
             self._remove(killed)
             numbers = [number for number in numbers if number != killed]
         first = max(numbers, default=0) + 1
-        try:
-            self._note.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(self._note, [str(first).encode()])
-        except OSError as error:
-            raise unwritable(self._note, error) from None
+        self._note.write(first)
         return first
-
-    def _noted_number(self) -> int:
-        """Number of the first file of a run that had no checkpoint yet, or 0."""
-        assert self._note is not None
-        try:
-            return int(self._note.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return 0
-
-    def _forget_start(self) -> None:
-        if self._note is not None:
-            self._note.unlink(missing_ok=True)
 
     def _begin(self, number: int) -> None:
         self.number, self._file = number, AppendFile(self._name(number))
