@@ -20,7 +20,7 @@ MOST_NUMBERINGS, MOST_NODES = 3, 1000
 ROUNDING = 1e-9  # what differs by less is equal
 NORMAL = math.sqrt(24 / math.pi * (1 - 2 / math.pi))  # W/E of a normal distribution cut in the middle
 FEWEST_PER_UNKNOWN = 10
-FEWEST_HANDOVERS, HIGHEST_SCORE, INWARD = 5000, 0.25, 8
+FEWEST_HANDOVERS, HIGHEST_SCORE, INWARD = 5000, 0.2, 8
 MORE_ERRORS, ERRORS_OF_PREVIOUS = 1, 1.5
 
 

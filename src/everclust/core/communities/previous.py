@@ -26,7 +26,7 @@ from .path import merge_down
 from .undivided import count_known, has_few_handovers
 
 FEWEST_HANDOVERS = 5000.0
-HIGHEST_SCORE = 0.25  # mean silhouette of the best level; classes that come one by one have more
+HIGHEST_SCORE = 0.2  # mean silhouette of the best level; classes that come one by one have more
 
 
 @jit_allocating
