@@ -20,7 +20,8 @@ MOST_NUMBERINGS, MOST_NODES = 3, 1000
 ROUNDING = 1e-9  # what differs by less is equal
 NORMAL = math.sqrt(24 / math.pi * (1 - 2 / math.pi))  # W/E of a normal distribution cut in the middle
 FEWEST_PER_UNKNOWN = 10
-MORE_ERRORS = 1
+FEWEST_HANDOVERS, HIGHEST_SCORE, INWARD = 5000, 0.2, 8
+MORE_ERRORS, ERRORS_OF_PREVIOUS = 1, 1.5
 
 
 def read_out(
@@ -65,7 +66,7 @@ def group_linked(y: Points, w: Pairs, before: Sequence[int], share: float) -> li
             levels += path(y, w, level)
     if not levels:
         return [0] * len(y)
-    return choose_answer(y, w, levels, before, share)
+    return choose_answer(y, w, levels, before, share, previous_levels(y, w, levels, before))
 
 
 # 1. Finest groups.
@@ -234,13 +235,20 @@ def standard_error(values: Sequence[float], g: Sequence[int]) -> float:
 
 
 def choose_answer(
-    y: Points, w: Pairs, levels: list[list[int]], before: Sequence[int], share: float
+    y: Points,
+    w: Pairs,
+    levels: list[list[int]],
+    before: Sequence[int],
+    share: float,
+    previous: Sequence[list[int]] = (),
 ) -> list[int]:
     """The answer of the best level, or the one most like the last among those of levels that are as good.
 
-    Where no valley divides the best level, its answer stands.
+    Where no valley divides the best level, its answer stands. `previous`: levels that follow from the last
+    answer.
     """
     g = slow.strengths(w, len(y))
+    n_found, levels = len(levels), [*levels, *previous]
     values = [silhouettes(y, g, level) for level in levels]
     answers = [unite_open(y, w, level, before, share) for level in levels]
     best = slow.choose_level([mean(value, g) for value in values])
@@ -251,11 +259,66 @@ def choose_answer(
     for k, level in enumerate(levels):
         change = [a - b for a, b in zip(values[best], values[k], strict=True)]
         error = standard_error(change, g)
-        if len(set(answers[k])) < min(n_best, len(set(level))):  # a union, of fewer clusters
+        if k >= n_found:
+            error = ERRORS_OF_PREVIOUS * max(
+                error, *(error_of_sums(change, g, of) for of in (level, levels[best]))
+            )
+        elif len(set(answers[k])) < min(n_best, len(set(level))):  # a union, of fewer clusters
             error = max(error, *(error_of_sums(change, g, of) for of in (level, levels[best])))
         if mean(change, g) <= share * error:
             like.setdefault(k, overlap(before, answers[k], g))
     return answers[max(like, key=lambda k: like[k])]  # the first of equals, and the best is the first of all
+
+
+def previous_levels(y: Points, w: Pairs, levels: list[list[int]], before: Sequence[int]) -> list[list[int]]:
+    """The last answer and where new nodes go with it, merged down, if it may stay."""
+    g = slow.strengths(w, len(y))
+    best = max(mean(silhouettes(y, g, level), g) for level in levels)
+    is_few = FEWEST_HANDOVERS <= sum(w.values()) < FEWEST_PER_UNKNOWN * (len(y) + len(y[0]))
+    if not is_few or best > HIGHEST_SCORE or set(before) <= {UNKNOWN}:
+        return []
+    level = previous_groups(w, before)
+    return path(y, w, level) if max(level) > 0 else []
+
+
+def previous_groups(w: Pairs, before: Sequence[int]) -> list[int]:
+    """Known nodes in their clusters, groups of new ones, and the rest with those they hand over to most."""
+    group = {k: (c, UNKNOWN) for k, c in enumerate(before) if c != UNKNOWN}
+    for nodes in new_groups(w, before):
+        inside = sum(2 * count for ends, count in w.items() if nodes.issuperset(ends))
+        outside = sum(count for ends, count in w.items() if len(nodes.intersection(ends)) == 1)
+        if inside >= INWARD * outside:
+            group |= dict.fromkeys(nodes, (UNKNOWN, min(nodes)))
+    first = {c: k for k, c in sorted(group.items(), reverse=True)}  # node of every group
+    while len(group) < len(before):
+        rest = [k for k in range(len(before)) if k not in group]
+        shared = {k: shared_with(k, w, group) for k in rest}
+        group |= {k: min(to, key=lambda c: (-to[c], first[c])) for k, to in shared.items() if to}
+    return slow.numbered([first[group[k]] for k in range(len(before))])
+
+
+def shared_with(k: int, w: Pairs, group: dict[int, tuple[int, int]]) -> dict[tuple[int, int], int]:
+    """Hand-overs between a node and every group."""
+    shared: dict[tuple[int, int], int] = {}
+    for ends, count in w.items():
+        if k in ends and sum(ends) - k in group:
+            c = group[sum(ends) - k]
+            shared[c] = shared.get(c, 0) + count
+    return shared
+
+
+def new_groups(w: Pairs, before: Sequence[int]) -> list[set[int]]:
+    """New nodes that hand over more to new nodes than to known ones, connected by hand-overs."""
+    groups: list[set[int]] = []
+    for k in range(len(before)):
+        to = {True: 0, False: 0}
+        for ends, count in w.items():
+            if k in ends:
+                to[before[sum(ends) - k] == UNKNOWN] += count
+        if before[k] == UNKNOWN and to[True] > to[False]:
+            near = [group for group in groups if any(oracle.pair(k, other) in w for other in group)]
+            groups = [group for group in groups if group not in near] + [{k}.union(*near)]
+    return groups
 
 
 def error_of_sums(values: Sequence[float], g: Sequence[int], level: Sequence[int]) -> float:

@@ -285,6 +285,20 @@ def test_graphs_against_the_slow_rules(graph):
     check(position, [2] * len(position), links, weight, before, known)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_noise_with_few_hand_overs_against_the_slow_rules(seed):
+    """About nine for each of 600 nodes: levels follow from the previous answer, too."""
+    rng, n = np.random.default_rng(seed), 600
+    position = rng.normal(size=(n, 8))
+    links = near_ones(rng, position, 3)
+    links[:, 2] = 1 + rng.poisson(5500 / len(links) - 1, len(links))
+    assert 5000 < links[:, 2].sum() < 6000
+    before = (position[:, 0] > 0) + 2 * (position[:, 1] > 0)
+    before[n - 60 :] = NO_CLUSTER
+    check(position, [2] * n, links, np.ones(8), compact(before), 1.0)
+
+
 @pytest.mark.parametrize("order", ["shuffled", "class by class"])
 def test_digits_against_the_slow_rules(order):
     X, y = load_digits(return_X_y=True)

@@ -9,7 +9,8 @@ A level is clearly worse if the mean of its silhouettes is less by more than one
 share of samples that the previous answer had seen. Where the nodes of a group are better or worse together,
 single nodes do not show how far that is chance. So in favour of one cloud instead of several clusters, the
 error is that of sums over groups, if that is greater. In favour of several clusters, nothing counts against
-a best level that no valley divides.
+a best level that no valley divides. For levels that follow from the last answer (previous.py), the error is
+that of sums over groups, too, and they may be worse by one and a half of them.
 """
 
 import math
@@ -23,10 +24,15 @@ from ..layout import NO_CLUSTER
 from .levels import group_at
 from .undivided import count_known, likeness, unite_open
 
+ERRORS_OF_PREVIOUS = 1.5  # standard errors by which levels that follow from the last answer may be worse
+
 
 @jit_allocating
-def choose_answer(nodes, levels, known):
-    """Group of every node: the answer most like the last one among those of levels that are as good."""
+def choose_answer(nodes, levels, known, n_found):
+    """Group of every node: the answer most like the last one among those of levels that are as good.
+
+    `n_found`: the levels after so many follow from the last answer.
+    """
     best = best_level(levels.score)
     n_groups = count_known(group_at(levels, best))
     answer = unite_open(nodes, group_at(levels, best), known)
@@ -37,12 +43,14 @@ def choose_answer(nodes, levels, known):
         if most == highest:
             break
         lead = lead_over(nodes.g, levels, best, k)
-        if lead.mean > known * max(lead.error, lead.of_groups):
+        n_errors = known * (ERRORS_OF_PREVIOUS if k >= n_found else 1.0)
+        if lead.mean > n_errors * max(lead.error, lead.of_groups):
             continue
         other = unite_open(nodes, group_at(levels, k), known)
         n_left = count_known(other)
         is_union = n_left < n_groups and n_left < count_known(group_at(levels, k))
-        if (is_union or lead.mean <= known * lead.error) and likeness(nodes, other) > most:
+        may_vary = is_union or k >= n_found
+        if (may_vary or lead.mean <= known * lead.error) and likeness(nodes, other) > most:
             answer, most = other, likeness(nodes, other)
     return answer
 

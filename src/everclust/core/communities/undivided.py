@@ -38,8 +38,7 @@ MORE_ERRORS = 1.0  # standard errors in favour of the last answer
 def unite_open(nodes, group, known):  # INOUT group
     """Connected components of open boundaries where no valley divides the groups, else the groups."""
     n_groups = close_up(group)
-    n, n_features = nodes.position.shape
-    if n_groups == 1 or sum_of(nodes.g) < 2.0 * FEWEST_PER_UNKNOWN * (n + n_features):
+    if n_groups == 1 or has_few_handovers(nodes):
         return group
     cut = new_cut(nodes.position, nodes.links, nodes.g, group, n_groups)
     inside = sort_by_group(nodes.links, group, n_groups)
@@ -49,6 +48,13 @@ def unite_open(nodes, group, known):  # INOUT group
         once_more = unite_groups(nodes, group, cut, inside, few, MORE_ERRORS * known)
         return once_more if likeness(nodes, once_more) > likeness(nodes, found) else found
     return found
+
+
+@jit
+def has_few_handovers(nodes):
+    """Whether hand-overs are too few to show where there is a valley."""
+    n, n_features = nodes.position.shape
+    return sum_of(nodes.g) < 2.0 * FEWEST_PER_UNKNOWN * (n + n_features)
 
 
 @jit_allocating

@@ -30,6 +30,7 @@ from .levels import joined_levels, new_levels, share_known
 from .linked_nodes import FEWEST_LINKED, by_first_node, compact, label_others
 from .louvain import close_up, louvain, new_graph, renumbered
 from .path import merge_down
+from .previous import with_previous
 from .undivided import unite_names
 
 MOST_NUMBERINGS = 3
@@ -133,7 +134,8 @@ def cluster_linked(base, linked, weight, known):
             levels = joined_levels(levels, merge_down(nodes, cut, group))
     if levels.score.shape[0] == 0:
         return filled(n, 0)
-    return by_first_node(choose_answer(nodes, levels, known))
+    all_levels = with_previous(nodes, levels)
+    return by_first_node(choose_answer(nodes, all_levels, known, levels.score.shape[0]))
 
 
 @jit_allocating
