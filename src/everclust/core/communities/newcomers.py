@@ -233,7 +233,7 @@ def are_settled(
     is_part = (newcomers != NONE) & (told != NO_CLUSTER)
     if not is_part.any():
         return is_part
-    cluster = np.unique(told, return_inverse=True)[1]
+    cluster = told - NO_CLUSTER  # from 0 on
     n_nodes, n_young = np.bincount(cluster), np.bincount(cluster, is_young)
     n_names = newcomers.max() + 1
     parts, place = np.unique(cluster[is_part] * n_names + newcomers[is_part], return_inverse=True)
