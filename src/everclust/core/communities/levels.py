@@ -83,7 +83,7 @@ def find_facing(facing, silhouette, groups, i):  # INOUT facing.centre, silhouet
         c = INDEX(groups[k])
         here = mirrored_distance(squared[own], between[c], squared[c])
         if here < nearest and c != own:
-            nearest, centre = here, c
+            nearest, centre = here, groups[k]
     facing.centre[i] = centre
     update_value(silhouette, i, nearest)
 
