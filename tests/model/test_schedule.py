@@ -1,6 +1,6 @@
 """When ids of hand-over clusters are updated."""
 
-from everclust.model.schedule import check_interval, is_answer, next_update, planned_update
+from everclust.model.schedule import is_answer, next_update, planned_update
 
 
 def updates(n_seen, limit):
@@ -33,7 +33,3 @@ def test_looks_at_changes_that_wait():
     # ... nor shortly before a planned update: 9,765 is less than half of that time after 9,351.
     assert [next_update(8_200, 8_201), next_update(8_312, 8_313)] == [9_225, 9_765]
     assert next_update(1000, 1001) == 2000
-
-
-def test_looks_at_many_nodes_are_rarer():
-    assert [check_interval(n) for n in (3, 499, 500, 999, 1000, 10**6)] == [128, 128, 256, 256, 512, 512]

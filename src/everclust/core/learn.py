@@ -7,7 +7,7 @@ import numpy as np
 from ..jit.compile import Direct, jit_inlined, kernel
 from ..jit.reference import refer
 from .cluster_ids import update_ids
-from .communities.newcomers import CHECK_INTERVAL, has_newcomers
+from .communities.newcomers import has_newcomers, is_due_in_kernel
 from .eviction import evict
 from .growth import grow, has_room
 from .layout import FEWEST, FIRST_YOUNG, FOUND_AT, NEVER, NEXT_PAUSE, NONE_CHANGED, SEED_NODES
@@ -61,7 +61,8 @@ def learn_rows(state, X, start, variant, watch):  # INOUT state, watch
                 cap(state)
             scalars.since_recalibration = 0
             scalars.window_size = min(scalars.window_size, 2 * scalars.interval)
-        if scalars.n_seen % CHECK_INTERVAL == 0 and has_newcomers(state, watch[FIRST_YOUNG], watch[FEWEST]):
+        is_check = is_due_in_kernel(scalars.n_seen, min(scalars.n_nodes, variant.max_nodes))
+        if is_check and has_newcomers(state, watch[FIRST_YOUNG], watch[FEWEST]):
             watch[FOUND_AT] = scalars.n_seen
             return i + 1
         if scalars.n_seen >= watch[NEXT_PAUSE]:

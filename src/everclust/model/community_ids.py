@@ -23,7 +23,7 @@ from ..core.communities.matching import (
     count_arrivals,
     tell_nodes,
 )
-from ..core.communities.newcomers import FEWEST_WINS, are_settled, newcomers_among
+from ..core.communities.newcomers import FEWEST_WINS, are_settled, is_due, newcomers_among
 from ..core.communities.voting import vote_weights
 from ..core.handovers import births_of
 from ..core.layout import FEWEST, FIRST_YOUNG, FOUND_AT, NEVER, NEXT_PAUSE, NO_CLUSTER, NONE
@@ -47,7 +47,6 @@ from .matching import Change, Community
 from .schedule import (
     ABSENCE_INTERVAL,
     FIRST_UPDATE,
-    check_interval,
     is_answer,
     next_update,
     planned_update,
@@ -102,7 +101,7 @@ class CommunityIds:
     def step(self, state: State) -> None:  # INOUT state
         """Update ids when it is time, or when a cluster may be new or quiet."""
         n_seen = scalar(state, "n_seen")
-        is_check = self.watch[FOUND_AT] == n_seen and n_seen % check_interval(scalar(state, "n_nodes")) == 0
+        is_check = self.watch[FOUND_AT] == n_seen and is_due(n_seen, scalar(state, "n_nodes"))
         if n_seen >= self.next_update or (is_check and self._has_newcomers(state)):
             self._update(state)
         if n_seen % ABSENCE_INTERVAL == 0:
@@ -122,8 +121,9 @@ class CommunityIds:
             return False
         told, wins = told_of(self.members, births), state.node["wins"][: len(births)]
         stays = are_settled(newcomers, told, births >= self.first_young, wins)
-        groups = np.unique(newcomers[newcomers != NONE]).tolist()
-        return any(2 * stays[newcomers == c].mean() < 1 for c in groups)
+        group = newcomers[newcomers != NONE]
+        n_nodes, n_staying = np.bincount(group), np.bincount(group, stays[newcomers != NONE])
+        return bool((2 * n_staying < n_nodes).any())
 
     def _plan(self, found: CommunityReadOut, state: State, first_look: int | None) -> None:
         n_seen = scalar(state, "n_seen")

@@ -9,11 +9,9 @@ shifted are looked at again.
 from __future__ import annotations
 
 from ..core.communities.levels import SHORTEST_PAUSE, last_answer, pause_after
-from ..core.communities.newcomers import CHECK_INTERVAL
 from .waiting import look_pause
 
 FIRST_UPDATE = 8
-MANY_NODES = 500
 ABSENCE_INTERVAL = 1024  # and between two looks at absences
 
 
@@ -40,8 +38,3 @@ def next_update(n_seen: int, look: int | None) -> int:
     if look is None or max(look, n_seen + pause) + pause // 2 > planned:
         return planned
     return max(look, n_seen + pause)
-
-
-def check_interval(n_nodes: int) -> int:
-    """Samples between two looks at the youngest nodes; a look at many nodes takes longer."""
-    return CHECK_INTERVAL * (1 if n_nodes < MANY_NODES else 2 if n_nodes < 2 * MANY_NODES else 4)

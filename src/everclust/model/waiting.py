@@ -55,7 +55,8 @@ def is_large(key: Key, matching: Matched) -> bool:
     if kind == BORN:
         return bool(matching.mass[r] >= FEWEST_SAMPLES)
     i = matching.ids.tolist().index(matching.parent[r])
-    return is_large_part(int(matching.shared[i, r]), int(matching.shared[i, matching.main_child[i]]))
+    n_won, n_rest = int(matching.shared[i, r]), int(matching.shared[i, matching.main_child[i]])
+    return bool(is_large_part(n_won, n_rest))
 
 
 def first_wait(n_seen: int) -> int:

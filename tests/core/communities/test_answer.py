@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from everclust.core.communities import answer, levels
+from everclust.core.communities import answer, levels, undivided
 from everclust.core.communities.linked_nodes import base_nodes
 from everclust.core.communities.valleys import Nodes, base_labels
 from everclust.core.layout import NO_CLUSTER
@@ -9,12 +9,15 @@ from everclust.core.layout import NO_CLUSTER
 
 @pytest.fixture
 def lead(compiled):
-    """The lead of a level over another one whose silhouettes are 0, given the groups of both."""
+    """The lead of a level over another one whose silhouettes are 0, given the groups of both, and its errors:
+    of single nodes and of groups."""
 
     def find(g, value, group, other):
         both = levels.Levels(np.zeros(2), np.array([group, other], np.uint32), np.zeros((2, len(g))))
         both.value[0] = value
-        return compiled(answer.lead_over)(np.array(g, float), both, 0, 1)
+        g, change = np.array(g, float), np.empty(len(g))
+        found = compiled(answer.lead_over)(g, both, 0, 1, change)
+        return *found, compiled(answer.error_of_groups)(g, both, 0, 1, change)
 
     return find
 
@@ -30,6 +33,23 @@ def test_leads_and_their_errors(lead):
     error = 0.14**0.5 / 4
     assert lead([1, 1, 2], [0.4, 0, 0], [0, 0, 1], [0, 0, 1]) == pytest.approx((0.1, error, 0.08**0.5 / 4))
     assert lead([1, 1, 2], [0.4, 0, 0], [0, 0, 1], [0, 1, 1]) == pytest.approx((0.1, error, 0.18**0.5 / 4))
+
+
+@pytest.mark.parametrize(
+    ("before", "group", "highest"),
+    [
+        ([0, 0, 1, 1], [0, 0, 1, 1], 20),  # the same
+        ([0, 0, 1, 1], [0, 1, 2, 2], 20),  # which a union of these groups is
+        ([0, 0, 1, 1], [0, 1, 1, 1], 18),  # 2 of group 1 were elsewhere
+        ([NO_CLUSTER, 0, 1, 1], [0, 1, 1, 1], 16),  # of 9 that were known
+    ],
+)
+def test_unions_of_groups_cannot_be_more_like_the_last_answer_than_that(before, group, highest, compiled):
+    nodes = Nodes(np.zeros((4, 1)), np.zeros((0, 3), int), np.array([1, 2, 3, 4]), np.array(before))
+    known = compiled(answer.highest_likeness)(nodes)
+    assert compiled(answer.highest_of_unions)(nodes, np.array(group, np.uint32), known) == highest
+    for union in (group, [min(c, 1) for c in group], [0] * 4):
+        assert compiled(undivided.likeness)(nodes, np.array(union)) <= highest
 
 
 HALVES, QUARTERS = [k // 32 for k in range(64)], [k // 16 for k in range(64)]

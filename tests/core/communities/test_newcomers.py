@@ -6,8 +6,10 @@ import pytest
 from everclust.core.communities.newcomers import (
     FEWEST_WINS,
     are_settled,
+    connect,
     find_newcomers,
     has_newcomers,
+    is_due,
     newcomers_among,
     set_apart,
 )
@@ -52,6 +54,11 @@ def test_newcomers_are_two_nodes_or_more_with_16_samples(grown):
     assert find_newcomers(grown(LINKS, (9, 9, 9, 9, 9, 9, 99)), 6).tolist() == [NONE]
 
 
+def test_looks_at_many_nodes_are_rarer():
+    for n_nodes, pause in ((3, 128), (499, 128), (500, 256), (999, 256), (1000, 512), (10**6, 512)):
+        assert [n for n in range(1, 2000) if is_due(n, n_nodes)] == list(range(pause, 2000, pause))
+
+
 @pytest.mark.parametrize(
     ("first", "wins", "links", "has"),
     [
@@ -90,12 +97,25 @@ def test_newcomers_leave_an_old_cluster_that_they_were_put_in(told, wins, expect
     assert are_settled(newcomers, np.array(told), is_young, np.array(wins)).tolist() == expected
 
 
+def test_newcomers_of_several_groups_leave_one_by_one():
+    newcomers, is_young = np.array([NONE, NONE, NONE, 3, 3, 5, NONE, 3]), np.arange(8) >= 3
+    told, wins = np.array([7, 7, 7, 7, 7, 7, 2, 2]), np.array([9, 9, 9, 3, 3, 1, 9, 9])
+    # Six of the samples of 7 leave it, one does not; there are as many young nodes as old ones in 2.
+    assert are_settled(newcomers, told, is_young, wins).tolist() == [False] * 5 + [True, False, True]
+
+
 def test_newcomers_stay_in_a_cluster_that_is_as_young():
     newcomers, told = np.array([NONE, NONE, NONE, NONE, 4, 4]), np.full(6, 5)
     wins = np.array([9, 9, 9, 9, 9, 9])
     for n_old, stays in ((3, False), (2, True)):
         found = are_settled(newcomers, told, np.arange(6) >= n_old, wins)
         assert found.tolist() == [False] * 4 + [stays] * 2
+
+
+def test_groups_are_named_by_their_lowest_nodes(compiled):
+    links = np.array([(4, 5), (2, 5), (0, 1), (1, 3), (6, 7), (3, 7)])
+    is_new = np.array([True] * 6 + [False, True])
+    assert compiled(connect)(links, is_new).tolist() == [0, 0, 2, 0, 2, 2, 6, 0]
 
 
 def test_groups_that_nothing_connects(grown, model):

@@ -38,19 +38,24 @@ def choose_answer(nodes, levels, known, n_found):
     answer = unite_open(nodes, group_at(levels, best), known)
     if count_known(answer) < n_groups:
         return answer
-    most, highest = likeness(nodes, answer), highest_likeness(nodes)
+    most, highest, change = likeness(nodes, answer), highest_likeness(nodes), np.empty(nodes.g.shape[0])
     for k in range(levels.score.shape[0]):
         if most == highest:
             break
-        lead = lead_over(nodes.g, levels, best, k)
+        lead = lead_over(nodes.g, levels, best, k, change)
+        is_good = lead.mean <= known * lead.error
         n_errors = known * (ERRORS_OF_PREVIOUS if k >= n_found else 1.0)
-        if lead.mean > n_errors * max(lead.error, lead.of_groups):
+        if not is_good and lead.mean > n_errors * max(
+            lead.error, error_of_groups(nodes.g, levels, best, k, change)
+        ):
+            continue
+        if highest_of_unions(nodes, levels.group[k], highest) <= most:
             continue
         other = unite_open(nodes, group_at(levels, k), known)
         n_left = count_known(other)
         is_union = n_left < n_groups and n_left < count_known(group_at(levels, k))
-        may_vary = is_union or k >= n_found
-        if (may_vary or lead.mean <= known * lead.error) and likeness(nodes, other) > most:
+        may_be_worse = is_union or k >= n_found
+        if (is_good or may_be_worse) and likeness(nodes, other) > most:
             answer, most = other, likeness(nodes, other)
     return answer
 
@@ -75,21 +80,34 @@ def highest_likeness(nodes):
     return total
 
 
+@jit_allocating
+def highest_of_unions(nodes, group, highest):
+    """The likeness that groups, or unions of them, may have at most: unions can have no more in common with
+    the clusters of the last answer than these have, nor than their parts have together."""
+    n_groups = highest_index(group) + 1
+    common, largest = np.zeros((n_groups, highest_index(nodes.before) + 1)), np.zeros(n_groups)
+    for i in range(group.shape[0]):
+        if nodes.before[i] != NO_CLUSTER:
+            common[group[i], nodes.before[i]] += nodes.g[i]
+            largest[group[i]] = max(largest[group[i]], common[group[i], nodes.before[i]])
+    return highest / 2.0 + sum_of(largest)
+
+
 class Lead(NamedTuple):
     """By how much the silhouettes of one level are higher than those of another, weighted with g."""
 
     mean: float
     error: float  # standard error of the mean, node by node
-    of_groups: float  # the same of sums over the groups of either level, the greater
 
 
-@jit_allocating
-def lead_over(g, levels, best, k):
-    """The lead of the best level over level k."""
-    change, n = np.empty(g.shape[0]), g.shape[0]
+@jit
+def lead_over(g, levels, best, k, change):  # INOUT change
+    """The lead of the best level over level k; the change of every node is its part in what differs from
+    the mean."""
+    n, mean = g.shape[0], 0.0
     for i in range(n):
         change[i] = levels.value[best, i] - levels.value[k, i]
-    weight, mean = sum_of(g), 0.0
+    weight = sum_of(g)
     for i in range(n):
         mean += g[i] * change[i]
     mean /= weight
@@ -97,10 +115,14 @@ def lead_over(g, levels, best, k):
     for i in range(n):
         change[i] = g[i] * (change[i] - mean)
         squares += change[i] * change[i]
-    of_groups = max(
-        sum_of_squares(change, group_at(levels, best)), sum_of_squares(change, group_at(levels, k))
-    )
-    return Lead(mean, math.sqrt(squares) / weight, math.sqrt(of_groups) / weight)
+    return Lead(mean, math.sqrt(squares) / weight)
+
+
+@jit_allocating
+def error_of_groups(g, levels, best, k, change):
+    """The standard error of the mean from sums over the groups of either level, the greater."""
+    squares = max(sum_of_squares(change, levels.group[best]), sum_of_squares(change, levels.group[k]))
+    return math.sqrt(squares) / sum_of(g)
 
 
 @jit_allocating

@@ -79,10 +79,11 @@ def find_facing(facing, silhouette, groups, i):  # INOUT facing.centre, silhouet
     own = silhouette.group[i]
     squared, between = silhouette.squared[i], facing.between[own]
     nearest, centre = np.inf, -1
-    for c in groups:
+    for k in range(groups.shape[0]):
+        c = INDEX(groups[k])
         here = mirrored_distance(squared[own], between[c], squared[c])
-        if c != own and here < nearest:
-            nearest, centre = here, c
+        if here < nearest and c != own:
+            nearest, centre = here, groups[k]
     facing.centre[i] = centre
     update_value(silhouette, i, nearest)
 
@@ -99,19 +100,19 @@ def mirrored_distance(own, between, here):
 
 @jit
 def update_facing(facing, silhouette, groups, a, b):  # INOUT facing, silhouette
-    """Group b has joined group a: update the nodes that moved with them or faced one of them."""
+    """Group b has joined group a: update the nodes that moved with them or faced one of them, and those that
+    the new centre is nearer to than any before."""
     measure_between(silhouette, facing.between, a)
     for i in range(facing.centre.shape[0]):
         own = silhouette.group[i]
-        if own == a or facing.centre[i] in (a, b):
+        squared = mirrored_distance(
+            silhouette.squared[i, own], facing.between[a, own], silhouette.squared[i, a]
+        )
+        if own != a and squared < silhouette.nearest[i]:
+            facing.centre[i] = a
+            update_value(silhouette, i, squared)
+        elif own == a or facing.centre[i] in (a, b):
             find_facing(facing, silhouette, groups, i)
-        else:
-            squared = mirrored_distance(
-                silhouette.squared[i, own], facing.between[a, own], silhouette.squared[i, a]
-            )
-            if squared < silhouette.nearest[i]:
-                facing.centre[i] = a
-                update_value(silhouette, i, squared)
 
 
 class Levels(NamedTuple):

@@ -5,19 +5,20 @@ are all young, and their hand-overs stay among them. Where such a cluster has a 
 read-out takes some thousand samples to find it; the sign is clear after some tens, and costs little.
 """
 
+from typing import Any
+
 import numpy as np
 
 from ...jit.arrays import counted_up
 from ...jit.compile import Direct, jit, jit_allocating, kernel
-from ...jit.sorting import place_in
-from ..handovers import births_of
+from ..handovers import births_of, bucket_of, index_of, new_buckets
 from ..layout import NEVER, NO_CLUSTER, NONE
 from ..state import State, scalar
-from .undivided import unite_names
 
 FEWEST_NODES = 2
 FEWEST_WINS = 16
 CHECK_INTERVAL = 128  # samples between two looks at the youngest nodes, at least
+MANY_NODES = 500
 INWARD = 8  # hand-overs inside per hand-over to old nodes
 
 
@@ -47,6 +48,15 @@ def newcomers_among(
     return group[nodes]
 
 
+def is_due(n_seen: int, n_nodes: int) -> bool:
+    """Whether the youngest nodes are looked at after this sample; a look at many nodes takes longer."""
+    longer = 1 if n_nodes < MANY_NODES else 2 if n_nodes < 2 * MANY_NODES else 4
+    return n_seen % CHECK_INTERVAL == 0 and n_seen % (longer * CHECK_INTERVAL) == 0
+
+
+is_due_in_kernel = jit(is_due)
+
+
 @jit_allocating
 def has_newcomers(state, first_birth, fewest):
     """Whether some of the nodes of this birth or later are newcomers."""
@@ -55,13 +65,37 @@ def has_newcomers(state, first_birth, fewest):
     while first > 0 and state.node[first - 1].birth >= first_birth:
         first -= 1
         wins += state.node[first].wins
-    if n_nodes - first < FEWEST_NODES or wins < fewest:
+    n_young = n_nodes - first
+    if n_young < FEWEST_NODES or wins < fewest:
+        return False
+    if n_young * n_young < state.handover.shape[0] and not _may_have_newcomers(state, first, fewest):
         return False
     births = np.empty(n_nodes, np.int64)
     for k in range(n_nodes):
         births[k] = state.node[k].birth
     group = _group_newcomers(state.handover, births, state.node, first, fewest)
     return highest_of(group) != NONE
+
+
+@jit_allocating
+def _may_have_newcomers(state, first, fewest):
+    """Whether there are newcomers but for what nodes from `first` on hand over to those before them.
+
+    There mostly are none, and to look up a few pairs takes less time than to read the whole table.
+    """
+    n = state.scalars[0].n_nodes - first
+    inner, outer = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    links, n_links = np.empty((n * n, 2), np.int64), 0
+    for b in range(n):
+        for a in range(b):
+            births = state.node[first + a].birth, state.node[first + b].birth
+            count = state.handover[bucket_of(state, births[0], births[1])].count
+            if count > 0:
+                inner[a] += count
+                inner[b] += count
+                links[n_links, 0], links[n_links, 1] = a, b
+                n_links += 1
+    return highest_of(connect_newcomers(inner, outer, links[:n_links], state.node, first, fewest)) != NONE
 
 
 @jit
@@ -82,8 +116,14 @@ def group_newcomers(table, births, node, first, fewest):
 @jit_allocating
 def _group_newcomers(table, births, node, first, fewest):
     """The same, for kernels."""
-    n = births.shape[0] - first
     inner, outer, links = count_handovers(table, births, first)
+    return connect_newcomers(inner, outer, links, node, first, fewest)
+
+
+@jit_allocating
+def connect_newcomers(inner, outer, links, node, first, fewest):
+    """The same, given the hand-overs of the nodes from `first` on, and the pairs among them."""
+    n = inner.shape[0]
     is_new = np.empty(n, np.bool_)
     for k in range(n):
         is_new[k] = inner[k] > outer[k]
@@ -110,21 +150,30 @@ def count_handovers(table, births, first):
     among themselves."""
     n = births.shape[0] - first
     inner, outer = np.zeros(n, np.int64), np.zeros(n, np.int64)
-    links, n_links = np.empty((min(table.shape[0], n * n), 2), np.int64), 0
-    for row in range(table.shape[0]):
-        if table[row].b >= births[first] and table[row].count > 0:
-            b = place_in(births, table[row].b) - first
-            if b < 0:
-                continue
-            a = place_in(births, table[row].a)
-            if a >= first:
-                inner[a - first] += table[row].count
-                inner[b] += table[row].count
-                links[n_links, 0], links[n_links, 1] = a - first, b
-                n_links += 1
-            elif a >= 0:
-                outer[b] += table[row].count
+    rows, buckets = rows_from(table, births[first]), new_buckets(births)
+    links, n_links = np.empty((rows.shape[0], 2), np.int64), 0
+    for row in rows:
+        a, b = index_of(births, buckets, table[row].a), index_of(births, buckets, table[row].b) - first
+        if a == NONE or b < 0:
+            continue
+        if a >= first:
+            inner[a - first] += table[row].count
+            inner[b] += table[row].count
+            links[n_links, 0], links[n_links, 1] = a - first, b
+            n_links += 1
+        else:
+            outer[b] += table[row].count
     return inner, outer, links[:n_links]
+
+
+@jit_allocating
+def rows_from(table, birth):
+    """Rows in use whose later node is of this birth or a later one."""
+    rows, n = np.empty(table.shape[0], np.int64), 0
+    for row in range(table.shape[0]):
+        rows[n] = row
+        n += (table[row].b >= birth) & (table[row].count > 0)  # an if would be mispredicted
+    return rows[:n]
 
 
 @jit_allocating
@@ -132,10 +181,20 @@ def connect(links, is_new):
     """Connected component of every new node, named by its lowest."""
     name = counted_up(is_new.shape[0])
     for e in range(links.shape[0]):
-        a, b = links[e, 0], links[e, 1]
-        if is_new[a] and is_new[b] and name[a] != name[b]:
-            unite_names(name, a, b)
+        if is_new[links[e, 0]] and is_new[links[e, 1]]:
+            a, b = lowest_known(name, links[e, 0]), lowest_known(name, links[e, 1])
+            name[max(a, b)] = min(a, b)
+    for k in range(name.shape[0]):
+        name[k] = name[name[k]]  # lower nodes have their names already
     return name
+
+
+@jit
+def lowest_known(name, k):
+    """The lowest node that names lead to."""
+    while name[k] != k:
+        k = name[k]
+    return k
 
 
 _direct = Direct(group_newcomers)
@@ -171,18 +230,20 @@ def are_settled(
     They leave it when they are as many samples as a part of it must be to be told. A cluster is not old if
     its nodes are mostly young, too.
     """
-    found = np.zeros(len(told), bool)
-    for cluster in np.unique(told[(newcomers != NONE) & (told != NO_CLUSTER)]).tolist():
-        is_in = told == cluster
-        is_old = 2 * np.count_nonzero(is_young & is_in) <= np.count_nonzero(is_in)
-        for c in np.unique(newcomers[is_in & (newcomers != NONE)]).tolist():
-            is_part = is_in & (newcomers == c)
-            n_won = int(wins[is_part].sum())
-            if not (is_old and is_large_part(n_won, int(wins[is_in].sum()) - n_won)):
-                found |= is_part
-    return found
+    is_part = (newcomers != NONE) & (told != NO_CLUSTER)
+    if not is_part.any():
+        return is_part
+    cluster = told - NO_CLUSTER  # from 0 on
+    n_nodes, n_young = np.bincount(cluster), np.bincount(cluster, is_young)
+    n_names = newcomers.max() + 1
+    parts, place = np.unique(cluster[is_part] * n_names + newcomers[is_part], return_inverse=True)
+    of_part, won = parts // n_names, np.bincount(place, wins[is_part]).astype(np.int64)
+    is_large = is_large_part(won, np.bincount(cluster, wins).astype(np.int64)[of_part] - won)
+    leaves = (2 * n_young <= n_nodes)[of_part] & is_large
+    is_part[is_part] = ~leaves[place]
+    return is_part
 
 
-def is_large_part(n_won: int, n_rest: int) -> bool:
+def is_large_part(n_won: Any, n_rest: Any) -> Any:
     """Whether a part of a cluster is larger than the sampling error of the size of the rest."""
     return n_won**2 >= n_rest

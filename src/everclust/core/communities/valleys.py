@@ -131,7 +131,8 @@ def cluster_linked(base, linked, weight, known):
         group, n_groups = finest(position, links, by_modularity)
         if n_groups > 1:
             cut = measure_boundaries(position, links, g, group, n_groups)
-            levels = joined_levels(levels, merge_down(nodes, cut, group))
+            others = merge_down(nodes, cut, group)
+            levels = joined_levels(levels, others) if levels.score.shape[0] > 0 else others
     if levels.score.shape[0] == 0:
         return filled(n, 0)
     all_levels = with_previous(nodes, levels)
