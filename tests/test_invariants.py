@@ -127,6 +127,7 @@ BROKEN = [
     ("scalars", "cluster_ratio", 0, become(-0.1), "cluster ratio"),
     ("scalars", "cluster_ratio", 0, become(np.nan), "cluster ratio"),
     ("scalars", "n_probes", 0, become(33), "probes as there is room"),
+    ("scalars", "foretold_at", 0, become(10**6), "compared in the past"),
     ("scalars", "n_compared", 0, become(10**6), "compared than learnt"),
     ("scalars", "n_rounds", 0, become(8), "rounds and rests"),
     ("scalars", "n_resting", 0, become(-1), "rounds and rests"),
@@ -242,7 +243,7 @@ def test_every_field_is_broken_once():
     assert set(State._fields) - arrays == {
         *("window", "changed", "event", "event_centre"),
         *("coarse", "coarse_centre", "coarse_scale"),
-        *("probe", "probe_distance", "distance_count"),  # below
+        *("probe", "probe_distance", "distance_count", "direction", "projection", "foretold"),  # below
     }
 
 
@@ -257,6 +258,23 @@ def test_every_field_is_broken_once():
 def test_breaking_what_probes_have_met_is_noticed(array, place, value, said):
     state = new_state(2, variants.REFINED)
     state = learn(state, np.random.default_rng(0).normal(size=(60, 2)), variants.REFINED)
+    check(state)
+    getattr(state, array)[place] = value
+    with pytest.raises(ValueError, match=said):
+        check(state)
+
+
+@pytest.mark.parametrize(
+    ("array", "place", "value", "said"),
+    [
+        ("direction", (1, 3), np.nan, "directions and their sums"),
+        ("projection", (0, 3), np.inf, "directions and their sums"),
+        ("projection", (1, 3), -1.0, "expected variance"),
+    ],
+)
+def test_breaking_directions_is_noticed(array, place, value, said):
+    state = new_state(2, variants.CAPPED)
+    state = learn(state, np.random.default_rng(0).normal(size=(60, 2)), variants.CAPPED)
     check(state)
     getattr(state, array)[place] = value
     with pytest.raises(ValueError, match=said):

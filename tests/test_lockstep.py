@@ -14,7 +14,7 @@ from everclust.core.serialise import export
 from everclust.core.state import new_state, scalars_of
 from support.jit_mode import PLAIN
 from support.slow import others_slow
-from support.streams import TEXTURES, blobs, outliers, restored, some_model, specification, tasks
+from support.streams import TEXTURES, blobs, foretelling, outliers, restored, some_model, specification, tasks
 
 LONGEST = 60 if PLAIN else 120
 SAFE_MARGIN = 1e-12  # closer decisions may fall either way: pow and the order of a sum are free to round
@@ -83,6 +83,18 @@ def test_many_clusters(capped):
     assert slow.n_outdated > 10
 
 
+@pytest.mark.parametrize("correlated", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_wide_features_that_others_foretell(correlated):
+    """So many samples that the cap is relaxed for these, not for noise, unless features are correlated."""
+    X = foretelling(np.random.default_rng(3), 560, n_noise=1)
+    X[:40, 4] = 7.0  # varies late
+    X[:, 3] += 4.0 * correlated * X[:, 2]
+    slow = lockstep(X, variants.CAPPED, discard_close_calls=False)
+    assert (slow.n_relaxed > 2) != correlated
+    assert slow.foretold_at > 500 or correlated
+    assert not slow.foretold[-1]
+
+
 def test_many_clusters_whose_rows_repeat():
     """A fifth of the rows are sent twice, so that some probes meet themselves."""
     rng = np.random.default_rng(3)
@@ -141,6 +153,12 @@ def compare_models(state, slow):
     np.testing.assert_allclose(fields["weight"], slow.feature_weight, rtol=1e-12)
     same(fields["mean"], slow.mean)
     same(fields["square_sum"], slow.m2)
+    if slow.is_capped:
+        same(fields["foretold"], slow.foretold)
+        assert now.foretold_at == slow.foretold_at
+    if slow.is_capped and slow.directions:
+        np.testing.assert_allclose(fields["direction"].T, slow.directions, rtol=1e-12)
+        np.testing.assert_allclose(fields["projection"], [slow.excess, slow.expected], rtol=1e-9, atol=1e-9)
     same(fields["window"], slow.window)
     same(fields["usage"], slow.usage)
     same(fields["active"], slow.active)

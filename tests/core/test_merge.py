@@ -9,9 +9,10 @@ from everclust.core.correspondence import match_nodes
 from everclust.core.invariants import check
 from everclust.core.layout import NONE
 from everclust.core.learn import learn
-from everclust.core.merge import Part, Stream, capped_weights, is_fork, merge_states, reach_of, scale_of
+from everclust.core.merge import Part, is_fork, merge_states, reach_of
+from everclust.core.merged_stream import capped_weights, scale_of, stream_of
 from everclust.core.metric import cap
-from everclust.core.serialise import examine, export
+from everclust.core.serialise import DIRECTION_ARRAYS, examine, export
 from everclust.core.spread import present_scale
 from everclust.core.state import copy, new_state, scalar, scalars_of
 from everclust.core.variants import CAPPED, PUBLISHED
@@ -34,6 +35,7 @@ def as_twin(state):
         handover={(i, j): n for i, j, n in plain["handover"]},
         evidence={(i, j): n for i, j, n in plain["evidence"]},
         edges={(i, j) for i, j in plain["edge"]},
+        **{name: plain[name] for name in DIRECTION_ARRAYS if name in plain},
     )
 
 
@@ -284,11 +286,63 @@ def test_metric_and_scale_are_those_of_learning(compiled):
         X[:, rng.random(d) < 0.3] = 7.0
         state = learn(new_state(d, CAPPED), X, CAPPED)
         compiled(cap)(state)
-        np.testing.assert_array_equal(capped_weights(state.square_sum), state.weight)
+        stream = stream_of(*export(state))
+        np.testing.assert_array_equal(capped_weights(stream), state.weight)
         scalars_of(state).n_seen -= 1  # it counts the sample that is being learnt
-        stream = Stream(40, state.mean, state.square_sum)
         assert scale_of(stream, state.weight) == compiled(present_scale)(state)
-    assert capped_weights(np.zeros(2)).tolist() == [1, 1]
+    assert capped_weights(stream_of(*export(new_state(2)))).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("n_seen", "excess", "expected", "most"),
+    [
+        (256, 1.0, 10.0, 4),  # a tenth, but not more than the second largest
+        (255, 1.0, 10.0, 2),
+        (256, 1.1, 10.0, 2),
+        (256, 0.0, 0.0, 2),
+    ],
+)
+def test_the_cap_of_a_merged_model_is_relaxed_too(n_seen, excess, expected, most, model):
+    scalars, arrays = export(model([[0, 0, 0, 0, 0]], square_sum=[2, 1, 64, 1, 4], n_seen=n_seen))
+    arrays |= {"direction": np.ones((5, 8)), "projection": np.array([[excess] * 8, [expected] * 8])}
+    arrays["foretold"] = np.array([True, True, True, True, False])
+    expected = np.minimum(1.0, [1, 1, most / 64, 1, 2 / 4])
+    np.testing.assert_array_equal(capped_weights(stream_of(scalars, arrays)), expected)
+
+
+@pytest.mark.parametrize("with_base", [False, True])
+def test_correlation_is_that_of_all_samples(with_base):
+    """Nearly: a direction is as long as standard deviations say, which differ from part to part."""
+    rng = np.random.default_rng(1)
+    X = rng.uniform(-1, 1, size=(1200, 4)) @ rng.normal(size=(4, 4))
+    base = learn(new_state(4, CAPPED), X[:400].copy(), CAPPED)
+    parts = X[400:800], X[800:]
+    models = [learn(copy(base) if with_base else new_state(4, CAPPED), part.copy(), CAPPED) for part in parts]
+    merged = merge_states(models, base if with_base else None, True).state
+    one = copy(base) if with_base else new_state(4, CAPPED)
+    one = learn(one, (X[400:]).copy(), CAPPED)
+    found, expected = (state.projection[0] / state.projection[1] for state in (merged, one))
+    if with_base:  # the same directions
+        np.testing.assert_allclose(found, expected, atol=0.1)
+    assert np.mean(found**2) > 0.01
+
+
+def test_with_a_model_without_directions_there_are_none():
+    X = np.random.default_rng(1).normal(size=(80, 3))
+    old = learn(new_state(3), X[:40].copy(), CAPPED)  # of a file from before there were directions
+    new = learn(new_state(3, CAPPED), X[40:].copy(), CAPPED)
+    assert "direction" not in export(merge_states([old, new], None, True).state)[1]
+    assert "direction" in export(merge_states([new, copy(new)], None, True).state)[1]
+
+
+def test_what_others_foretell_is_that_of_the_first_part_until_nodes_are_compared_again():
+    X = np.random.default_rng(1).normal(size=(80, 3))
+    a, b = (learn(new_state(3, CAPPED), rows.copy(), CAPPED) for rows in (X[:50], X[50:]))
+    a.foretold[:], scalars_of(a).foretold_at = [True, False, False], 40
+    b.foretold[:], scalars_of(b).foretold_at = [False, True, True], 20
+    merged = merge_states([b, a], None, True).state
+    assert merged.foretold.tolist() == [True, False, False]
+    assert scalar(merged, "foretold_at") == 0
 
 
 def test_reach_is_where_similarity_equals_vigilance(model):

@@ -12,7 +12,7 @@ from everclust.core.metric import (
     vector_of_weighted_squared_distances,
     weighted_squared_distances,
 )
-from everclust.core.state import new_state, scalars_of
+from everclust.core.state import State, new_state, scalars_of
 from everclust.core.variants import CAPPED
 from everclust.jit.blocks import LANES, pack
 from everclust.jit.simd import WIDTH
@@ -127,5 +127,5 @@ def test_weights_are_renewed_at_every_recalibration_and_only_there():
 def test_equal_variances_are_the_published_metric():
     X = np.random.default_rng(1).normal(size=(150, 1))
     capped, published = learn(new_state(1, CAPPED), X, CAPPED), learn(new_state(1), X)
-    for ours, theirs in zip(capped, published, strict=True):
-        assert np.array_equal(ours, theirs)
+    for name in set(State._fields) - {"direction", "projection", "foretold"}:
+        assert np.array_equal(getattr(capped, name), getattr(published, name))

@@ -674,6 +674,8 @@ VALUES = {
     "cluster": [-2, 10**6, 2**62],
     "since": [-1, 301, 2**62],
     "weight": [-0.1, 0.0, 1.1, np.nan, np.inf],
+    "direction": [np.nan, np.inf],
+    "projection": [np.nan, -np.inf],
     "event": [-1, 10**16, 2**62, -(2**63)],
     "event_centre": [np.nan, -np.inf],
     "community_list": [-1],
@@ -764,6 +766,20 @@ def test_files_without_an_end_of_clusters_are_read(sound, tmp_path):
     assert load(tmp_path / "model").partial_fit(DIGITS[:300, 20:24]).n_samples_seen_ == 600
 
 
+def test_files_without_directions_are_read(sound, tmp_path):
+    header, arrays = take_apart(sound)
+    del arrays["direction"], arrays["projection"], arrays["foretold"], header["scalars"]["foretold_at"]
+    (tmp_path / "model").write_bytes(put_together(header, arrays))
+    assert load(tmp_path / "model").partial_fit(DIGITS[:300, 20:24]).n_samples_seen_ == 600
+
+
+def test_directions_go_with_the_capped_metric_only(sound, tmp_path):
+    header, arrays = take_apart(sound)
+    header["params"]["metric"] = "euclidean"
+    arrays["weight"][:] = 1.0
+    refuse(tmp_path / "model", put_together(header, arrays), "directions, .* 'capped'")
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -791,6 +807,10 @@ def test_files_without_an_end_of_clusters_are_read(sound, tmp_path):
         (put("arrays", "scale", 0, 1e-7), "value out of range in array 'scale'"),
         (put("arrays", "since", 0, 301), "value out of range in array 'since'"),
         (put("arrays", "handover", (0, 0), 10**6), "array 'handover' has a pair of unknown nodes"),
+        (put("arrays", "projection", (1, 0), -1.0), "no expected variance is negative"),
+        (lambda header, arrays: arrays.pop("projection"), "malformed header .KeyError: 'projection'"),
+        (put("header", "scalars", "foretold_at", 1.5), "invalid scalar 'foretold_at'"),
+        (put("header", "scalars", "foretold_at", 301), "nodes were compared in the past"),
         (lambda header, arrays: arrays.pop("edge"), "malformed header .KeyError: 'edge'"),
         (lambda header, arrays: header.pop("names"), "malformed header .KeyError: 'names'"),
     ],

@@ -27,6 +27,14 @@ LEAST_LINKED = 3
 MOST_PASSES = 100
 FINENESS = 10**12  # a move gains more than one part in so many
 
+N_DIRECTIONS = 8
+MOST_DEVIATIONS = 3.0
+ENOUGH_SAMPLES = 256
+LARGEST_EXCESS = 0.1
+ALL_UNTIL, ONE_IN = 1024, 8
+MOST_NODES, FEWEST_NODES = 128, 8
+FAR = 0.7
+
 
 # ---- While learning --------------------------------------------------------------------------
 
@@ -40,10 +48,17 @@ class HandoverOracle(oracle.Oracle):
         self.handover: Pairs = {}
         self.feature_weight: list[float] = []
         self.nearest: tuple[int, int] = (-1, -1)  # of the newest sample
+        self.directions: list[list[float]] = []  # signs of features, in standard deviations
+        self.excess = [0.0] * N_DIRECTIONS  # of the variance along each direction
+        self.expected = [0.0] * N_DIRECTIONS
+        self.foretold: list[bool] = []  # for every feature
+        self.foretold_at = 0
+        self.n_relaxed = 0  # recalibrations, for tests to see that there were some
 
     def learn(self, x: Point) -> None:
         if not self.feature_weight:
             self.feature_weight = [1.0] * len(x)
+            self.foretold = [False] * len(x)
         super().learn(x)
 
     def resonate(self, x: list[float]) -> None:
@@ -92,13 +107,124 @@ class HandoverOracle(oracle.Oracle):
 
     def recalibrate(self) -> None:
         """Cap: new weights right after interval and vigilance, also when those were kept."""
+        if self.is_capped and self.directions:
+            self.project_newest()
         super().recalibrate()
         if self.is_capped:
-            self.feature_weight = capped_weights(self.feature_weight, self.m2, self.n_welford)
+            if len(self.prototype) >= N_DIRECTIONS:
+                self.directions = [self.standardised(k) for k in range(N_DIRECTIONS)]
+            self.feature_weight = self.capped()
+
+    def capped(self) -> list[float]:
+        """The cap is relaxed for features that others foretell, where features are uncorrelated."""
+        variance = variances(self.m2, self.n_welford)
+        if not self.are_uncorrelated():
+            return capped_weights(self.feature_weight, self.m2, self.n_welford)
+        cap = median([v for v in variance if v > 0])
+        wide = max(cap, min(4 * cap, sorted([0.0, *variance])[-2]))
+        n_used = sum(usage > 1 for usage in self.usage)
+        if wide > cap and self.n_seen >= 2 * self.foretold_at and n_used >= FEWEST_NODES:
+            self.foretold_at = self.n_seen
+            self.foretold = self.find_foretold(variance, cap, wide)
+        limits = [wide if foretold else cap for foretold in self.foretold]
+        self.n_relaxed += wide > cap and any(self.foretold)
+        return [min(1.0, limit / v) if v > 0 else 1.0 for limit, v in zip(limits, variance, strict=True)]
+
+    def find_foretold(self, variance: Sequence[float], cap: float, wide: float) -> list[bool]:
+        """Nodes that are near in half of the features should be near in the other half."""
+        used = [k for k in range(len(self.usage)) if self.usage[k] > 1]
+        places = [self.deviations(self.prototype[k], variance) for k in used]
+        n, features = len(places), range(len(variance))
+        mean = [sum(z[j] for z in places) / n for j in features]
+        spread = [sum((z[j] - mean[j]) ** 2 for z in places) / n for j in features]
+        found, expected = [0.0] * len(variance), [0.0] * len(variance)
+        n_compared = min(n, MOST_NODES)
+        for i in range(n_compared):
+            k = i * n // n_compared
+            direction = self.directions[i % N_DIRECTIONS]
+            side = [places[k][j] * direction[j] > 0 for j in features]
+            varying = {side[j] for j in features if variance[j] > 0}
+            if len(varying) < 2:
+                continue
+            near = {half: nearest_in_half(places, k, side, half, variance, cap) for half in varying}
+            for j in features:
+                found[j] += (places[near[not side[j]]][j] - places[k][j]) ** 2
+                expected[j] += ((places[k][j] - mean[j]) ** 2 + spread[j]) * (n / (n - 1))
+        gain = [min(v, wide) - min(v, cap) for v in variance]
+        found_in_all = sum(gain[j] * found[j] for j in features)
+        expected_in_all = sum(gain[j] * expected[j] for j in features)
+        are_foretold = self.above(FAR * expected_in_all, found_in_all)
+        return [are_foretold and self.above(FAR * expected[j], found[j]) for j in features]
+
+    def deviations(self, node: Sequence[float], variance: Sequence[float]) -> list[float]:
+        """Where a node is, in standard deviations, at most three."""
+        z = [
+            (x - mean) * (1.0 / math.sqrt(v)) if v > 0 else 0.0
+            for x, mean, v in zip(node, self.mean, variance, strict=True)
+        ]
+        return [max(-MOST_DEVIATIONS, min(MOST_DEVIATIONS, value)) for value in z]
+
+    def project_newest(self) -> None:
+        """The samples since the latest recalibration; late in the stream, one in eight, eight times."""
+        newest_first = self.window[::-1][: self.since_recalibration]
+        for i, x in enumerate(newest_first):
+            number = self.n_seen - i
+            if number <= ALL_UNTIL:
+                self.project(x, 1)
+            elif number % ONE_IN == 0:
+                self.project(x, ONE_IN)
+
+    def project(self, x: Point, times: int) -> None:
+        """How much the variance along a direction exceeds the sum of the features' variances."""
+        for k, direction in enumerate(self.directions):
+            total = squares = 0.0
+            for j in range(len(x)):
+                z = (x[j] - self.mean[j]) * direction[j]
+                z = max(-MOST_DEVIATIONS, min(MOST_DEVIATIONS, z))
+                total += z
+                squares += z * z
+            self.excess[k] += (total * total - squares) * times
+            self.expected[k] += squares * times
+
+    def are_uncorrelated(self) -> bool:
+        if self.n_welford < ENOUGH_SAMPLES or min(self.expected) <= 0:
+            return False
+        shares = [excess / expected for excess, expected in zip(self.excess, self.expected, strict=True)]
+        return self.at_least(LARGEST_EXCESS**2, sum(share**2 for share in shares) / N_DIRECTIONS)
+
+    def standardised(self, k: int) -> list[float]:
+        """Direction k: where a feature had no sign, node k·K/8 says on which side of the mean it is."""
+        node = self.prototype[k * len(self.prototype) // N_DIRECTIONS]
+        sides = self.directions[k] if self.directions else [0.0] * len(node)
+        found = []
+        for j, variance in enumerate(variances(self.m2, self.n_welford)):
+            side = sides[j] or node[j] - self.mean[j]
+            found.append(math.copysign(1.0 / math.sqrt(variance), side) if variance > 0 and side else 0.0)
+        return found
 
 
 def variances(m2: Sequence[float], n: int) -> list[float]:
     return [square_sum / (n - 1) for square_sum in m2]
+
+
+def nearest_in_half(
+    places: Sequence[Sequence[float]],
+    k: int,
+    side: Sequence[bool],
+    half: bool,
+    variance: Sequence[float],
+    cap: float,
+) -> int:
+    """The other node that is nearest to node k by the features on one side."""
+
+    def squared_distance(i: int) -> float:
+        return sum(
+            (places[k][j] - places[i][j]) ** 2 * min(variance[j], cap)
+            for j in range(len(side))
+            if side[j] == half
+        )
+
+    return min((i for i in range(len(places)) if i != k), key=squared_distance)
 
 
 def capped_weights(weights: Sequence[float], m2: Sequence[float], n: int) -> list[float]:

@@ -51,6 +51,9 @@ class Model:
     handover: Pairs
     evidence: Pairs
     edges: set[tuple[int, int]]
+    direction: list[Row] = field(default_factory=list)  # of every feature
+    projection: list[Row] = field(default_factory=list)  # excess and expected variance along each direction
+    foretold: list[bool] = field(default_factory=list)  # of every feature
 
 
 @dataclass
@@ -93,7 +96,9 @@ def merge_pair(one: Model, other: Model, base: Model, capped: bool) -> Model:
     """Two models."""
     a, b = sorted((one, other), key=rank, reverse=True)
     n, mean, square_sum = stream(a, b, base)
-    weight = weights(square_sum) if capped else [1.0] * len(mean)
+    direction, projection = correlation(a, b, base, n, square_sum)
+    foretold = a.foretold if are_uncorrelated(n, projection) else [False] * len(mean)
+    weight = weights(square_sum, foretold) if capped else [1.0] * len(mean)
     share = (b.n_seen - base.n_seen) / (a.n_seen - base.n_seen + (b.n_seen - base.n_seen))
     vigilance, ratio, interval = (
         x + (y - x) * share
@@ -128,6 +133,9 @@ def merge_pair(one: Model, other: Model, base: Model, capped: bool) -> Model:
         handover=counts("handover", places, a, b, base),
         evidence=evidence,
         edges={edge for edge in edges(places, a, b, base) if edge in evidence},
+        direction=direction,
+        projection=projection,
+        foretold=a.foretold if direction else [],
     )
 
 
@@ -148,13 +156,68 @@ def stream(a: Model, b: Model, base: Model) -> tuple[int, Row, Row]:
     return n, mean, square_sum
 
 
-def weights(square_sum: Row) -> Row:
-    """No feature weighs more than the median one."""
+def correlation(a: Model, b: Model, base: Model, n: int, square_sum: Row) -> tuple[list[Row], list[Row]]:
+    """The directions of a, in standard deviations of all samples, and the sums of both models, what the
+    base has counting once; nothing if one of them has none."""
+    if not (a.direction and b.direction):
+        return [], []
+    later = b.n_seen - base.n_seen
+    mean = b.mean
+    excess, expected = b.projection
+    if base.n_seen:
+        step = [(m - m_base) * (b.n_seen / later) for m, m_base in zip(b.mean, base.mean, strict=True)]
+        mean = [m_base + s for m_base, s in zip(base.mean, step, strict=True)]
+        if base.projection:
+            share = base.n_seen * (later / b.n_seen)
+            more, usual = along(b.direction, step)
+            excess = [x - y - z * share for x, y, z in zip(excess, base.projection[0], more, strict=True)]
+            expected = [
+                max(x - y - z * share, 0.0)
+                for x, y, z in zip(expected, base.projection[1], usual, strict=True)
+            ]
+    direction = []
+    for signs, s in zip(a.direction, square_sum, strict=True):
+        unit = 1.0 / math.sqrt(s / (n - 1)) if s > 0 else 0.0
+        direction.append([unit if sign > 0 else -unit if sign < 0 else 0.0 for sign in signs])
+    more, usual = along(direction, [m - m_a for m, m_a in zip(mean, a.mean, strict=True)])
+    share = a.n_seen * (later / n)
+    return direction, [
+        [x + y + z * share for x, y, z in zip(a.projection[0], excess, more, strict=True)],
+        [x + y + z * share for x, y, z in zip(a.projection[1], expected, usual, strict=True)],
+    ]
+
+
+def along(direction: list[Row], step: Row) -> list[Row]:
+    """Of a step between two means, as of a sample: its excess and its squares along every direction."""
+    excess, expected = [], []
+    for k in range(len(direction[0])):
+        total = squares = 0.0
+        for j in range(len(step)):
+            z = max(-3.0, min(3.0, direction[j][k] * step[j]))
+            total += z
+            squares += z * z
+        excess.append(total * total - squares)
+        expected.append(squares)
+    return [excess, expected]
+
+
+def are_uncorrelated(n: int, projection: list[Row]) -> bool:
+    if n < 256 or not projection or min(projection[1]) <= 0:
+        return False
+    shares = [(excess / expected) ** 2 for excess, expected in zip(*projection, strict=True)]
+    return sum(shares) / len(shares) <= 0.1**2
+
+
+def weights(square_sum: Row, foretold: list[bool]) -> Row:
+    """No feature weighs more than the median one; one that others foretell, no more than four of it nor than
+    the second largest, if that is above the median."""
     positive = [s for s in square_sum if s > 0]
     if not positive:
         return [1.0] * len(square_sum)
-    median = hazen_quantile(positive, 0.5)
-    return [min(1.0, median / s) if s > 0 else 1.0 for s in square_sum]
+    cap = hazen_quantile(positive, 0.5)
+    wide = max(cap, min(4 * cap, sorted([0.0, *square_sum])[-2]))
+    limits = [wide if is_foretold else cap for is_foretold in foretold]
+    return [min(1.0, limit / s) if s > 0 else 1.0 for limit, s in zip(limits, square_sum, strict=True)]
 
 
 def scale(n: int, square_sum: Row, weight: Row) -> float:

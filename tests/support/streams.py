@@ -3,7 +3,7 @@
 import numpy as np
 
 from everclust.core.serialise import KEPT_SCALARS, restore
-from oracles.handover import HandoverOracle
+from oracles.handover import N_DIRECTIONS, HandoverOracle
 from oracles.resolution import RefinedOracle
 
 
@@ -78,6 +78,7 @@ def some_model(rng, d, variant):
     slow.evidence_before = [slow.row_sum(k) for k in range(n_nodes)]
     slow.handover = {(0, k): int(rng.integers(1, 3)) for k in range(1, n_nodes) if rng.random() < 0.3}
     slow.feature_weight = rng.uniform(0.1, 1.0, d).tolist() if variant.capped else [1.0] * d
+    slow.foretold = [False] * d
     slow.usage_before = [usage - int(rng.integers(usage + 1)) for usage in slow.usage]
     slow.interval = int(rng.integers(2, 7))
     slow.window = (prototype[0] + rng.normal(size=(2 * slow.interval, d))).tolist()
@@ -98,6 +99,14 @@ def specification(variant):
     )
 
 
+def foretelling(rng, n, n_noise=0):
+    """Twelve clusters in six uncorrelated features of which two are wide, and features of noise."""
+    centre = rng.normal(size=(12, 6))
+    centre = np.linalg.qr(centre - centre.mean(axis=0))[0] * np.sqrt(12)
+    X = centre[rng.permutation(np.arange(n) % 12)] * [5.0, 4.0, 2.0, 2.0, 2.0, 2.0]
+    return np.column_stack([X + 0.4 * rng.normal(size=(n, 6)), 3.0 * rng.normal(size=(n, n_noise))])
+
+
 def restored(slow):
     """The core's state with what the specification holds."""
     scalars = {name: getattr(slow, name, 0) for name in KEPT_SCALARS}
@@ -109,6 +118,12 @@ def restored(slow):
     fields["edge"] = np.array(sorted(slow.edges), np.int64).reshape(-1, 2)
     fields["handover"] = np.array([(*ij, n) for ij, n in slow.handover.items()], np.int64).reshape(-1, 3)
     fields["weight"] = np.array(slow.feature_weight)
+    if slow.is_capped:
+        directions = slow.directions or [[0.0] * len(slow.mean)] * N_DIRECTIONS
+        fields["direction"] = np.array(directions).T.copy()
+        fields["projection"] = np.array([slow.excess, slow.expected])
+        fields["foretold"] = np.array(slow.foretold)
+        scalars["foretold_at"] = slow.foretold_at
     fields |= {name: np.full(len(slow.usage), -1) for name in ("cluster", "community")}
     fields |= {name: np.zeros(len(slow.usage), int) for name in ("since", "last_won")}
     return restore(scalars, fields)

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from .correlation import EXPECTED
 from .layout import LONGEST_REST, NO_EXPONENT
 from .state import State, scalars_of
 
@@ -122,6 +123,9 @@ def _of_the_stream(state: State, scalars: Any) -> Rules:
     return [
         ("spread is finite and not negative", _spread_is_sound(state)),
         ("feature weights are between 0 and 1", _are_weights(state.weight)),
+        ("directions and their sums are finite", np.isfinite([*state.direction, *state.projection]).all()),
+        ("no expected variance is negative", (state.projection[EXPECTED] >= 0).all()),
+        ("nodes were compared in the past", 0 <= scalars.foretold_at <= scalars.n_seen),
         ("interval and vigilance are in range", scalars.interval >= 2 and 0 <= scalars.vigilance <= 1),
         ("the cluster ratio is in range", 0 <= scalars.cluster_ratio <= 1),
         ("the window holds at most two intervals", scalars.window_size <= longest),

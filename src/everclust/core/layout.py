@@ -19,4 +19,6 @@ LONGEST_REST = 7  # as many times as long as the comparison: in the end one in e
 N_BINS = 128  # of distances to them
 NO_EXPONENT = 2**62  # scalars.first_exponent before any distance was counted
 
+N_DIRECTIONS = 8  # in which the variance of the stream is measured: see correlation.py
+
 NOT_CENTRED = 2**62  # scalars.n_coarse_misses of a coarse copy that was never made

@@ -14,8 +14,8 @@ from .correspondence import Sources, find_sources, index_by_birth, select
 from .handovers import births_of
 from .layout import NONE
 from .merged_nodes import Pieces, merge_nodes, merge_pairs, places_of, without_surplus
-from .serialise import PROBE_ARRAYS, Arrays, export, restore
-from .spread import SCALE_FLOOR
+from .merged_stream import capped_weights, merge_streams, scale_of, stream_of
+from .serialise import DIRECTION_ARRAYS, PROBE_ARRAYS, Arrays, export, restore
 from .state import State, copy, new_state, scalar
 
 FEWEST_IN_INTERVAL = 2
@@ -136,8 +136,9 @@ def _moved(branch: Branch, index: np.ndarray) -> dict[int, np.ndarray]:
 
 def merge_two(a: Part, b: Part, base: Part, capped: bool) -> tuple[Part, Sources]:
     """One part of two, of which a comes first, and where its nodes come from."""
-    stream, merged = merge_streams(a, b, base), merge_scalars(a, b, base)
-    weight = capped_weights(stream.square_sum) if capped else np.ones(len(stream.mean))
+    stream = merge_streams(stream_of(*a), stream_of(*b), stream_of(*base))
+    merged = merge_scalars(a, b, base)
+    weight = capped_weights(stream) if capped else np.ones(len(stream.mean))
     parts = a.arrays, b.arrays, base.arrays
     n_born, reach = base.scalars["n_born"], min(reach_of(a), reach_of(b))
     sources = find_sources(*parts, n_born, weight, reach)
@@ -153,70 +154,19 @@ def merge_two(a: Part, b: Part, base: Part, capped: bool) -> tuple[Part, Sources
         "scale": np.full(len(kept), scale_of(stream, weight)),
         "window": merge_windows(a, b, base, 2 * merged["interval"]),
         **{name: a.arrays[name] for name in PROBE_ARRAYS if name in a.arrays},
+        **{name: getattr(stream, name) for name in DIRECTION_ARRAYS if stream.direction.size},
     }
     scalars = {**a.scalars, **merged, "n_seen": stream.n, "n_born": n_born, "since_recalibration": 0}
+    if stream.direction.size:
+        scalars["foretold_at"] = 0  # the next recalibration compares the merged nodes
     return Part(scalars, arrays), pieces.sources
-
-
-# The stream
-
-
-class Stream(NamedTuple):
-    """How many samples there were, their mean and the sum of squared deviations from it."""
-
-    n: int
-    mean: np.ndarray
-    square_sum: np.ndarray
-
-
-def merge_streams(a: Part, b: Part, base: Part) -> Stream:
-    """The stream of a, and what b has learnt since the base (Chan's formula)."""
-    whole, later = _stream_of(a), _since(_stream_of(b), _stream_of(base))
-    n = whole.n + later.n
-    delta = later.mean - whole.mean
-    mean = whole.mean + delta * (later.n / n)
-    return Stream(n, mean, whole.square_sum + later.square_sum + delta * delta * (whole.n * (later.n / n)))
-
-
-def _stream_of(part: Part) -> Stream:
-    return Stream(part.scalars["n_seen"], part.arrays["mean"], part.arrays["square_sum"])
-
-
-def _since(whole: Stream, before: Stream) -> Stream:
-    """The stream after `before`: Chan's formula solved for the second summand."""
-    if before.n == 0:
-        return whole
-    n = whole.n - before.n
-    delta = (whole.mean - before.mean) * (whole.n / n)
-    between = delta * delta * (before.n * (n / whole.n))
-    return Stream(n, before.mean + delta, np.maximum(whole.square_sum - before.square_sum - between, 0.0))
-
-
-def capped_weights(square_sum: np.ndarray) -> np.ndarray:
-    """`metric.cap`: no feature weighs more than the median one."""
-    positive = np.sort(square_sum[square_sum > 0])
-    if not len(positive):
-        return np.ones(len(square_sum))
-    low, high = positive[(len(positive) - 1) // 2], positive[len(positive) // 2]
-    median = low + 0.5 * (high - low)
-    return median / np.maximum(square_sum, median)
-
-
-def scale_of(stream: Stream, weight: np.ndarray) -> float:
-    """`spread.present_scale` after the last sample."""
-    if stream.n < 2:
-        return SCALE_FLOOR
-    return max(math.sqrt((stream.square_sum * weight).max() / (stream.n - 1)), SCALE_FLOOR)
 
 
 def reach_of(part: Part) -> float:
     """The distance at which the similarity to a node with the present scale equals the vigilance."""
     vigilance = part.scalars["vigilance"]
-    scale = scale_of(_stream_of(part), part.arrays["weight"])
+    scale = scale_of(stream_of(*part), part.arrays["weight"])
     return scale * (1.0 / vigilance - 1.0) if vigilance > 0 else math.inf
-
-
-# Scalars
 
 
 def merge_scalars(a: Part, b: Part, base: Part) -> dict[str, Any]:

@@ -11,6 +11,10 @@ from ..jit.blocks import LANES
 from ..jit.compile import FUSED, jit, jit_allocating
 from ..jit.quantiles import hazen
 from ..jit.simd import WIDTH, load, splat, store
+from .correlation import are_uncorrelated, project_newest, standardise
+from .foretold import renew_foretold
+
+RELAXED = 4.0  # medians that features may vary by where they are uncorrelated
 
 
 @jit
@@ -69,27 +73,55 @@ vector_of_weighted_squared_distances = jit(plain_vector_of_weighted_squared_dist
 
 
 @jit_allocating
-def cap(state):  # INOUT weight, scalars.coarse_stretch
-    """Update the weights so that no feature weighs more than the median one."""
-    _cap(state, np.empty(state.weight.shape[0]))
+def cap(state):  # INOUT weight, direction, projection, foretold, scalars
+    """Update the weights so that no feature weighs more than the median one, or than a few of it."""
+    median = median_variance(state, np.empty(state.weight.shape[0]))
+    if median == 0.0:
+        return
+    most = median
+    if state.direction.shape[1] != 0:
+        project_newest(state)
+        if are_uncorrelated(state):
+            most = relaxed(median, state.square_sum)
+        standardise(state)
+    if most > median:
+        renew_foretold(state, median, most)
+    _cap(state, median, most)
+    update_stretch(state)
 
 
 @jit
-def _cap(state, positive):  # INOUT weight, scalars.coarse_stretch, positive
-    """ω_j = min(1, median of the positive v / v_j)."""
-    variance = state.square_sum  # n − 1 times it: the factor cancels out
+def _cap(state, median, most):  # INOUT weight
+    """ω_j = min(1, c/v_j), where c is the median unless it is relaxed and others foretell the feature."""
+    variance, weight = state.square_sum, state.weight  # n − 1 times it: the factor cancels out
+    for j in range(variance.shape[0]):
+        limit = most if most > median and state.foretold[j] else median
+        weight[j] = limit / variance[j] if variance[j] > limit else 1.0
+
+
+@jit
+def median_variance(state, positive):  # INOUT positive
+    """Median of those that are positive, n − 1 times it, or 0."""
+    variance = state.square_sum
     n = 0
     for j in range(variance.shape[0]):
         if variance[j] > 0.0:
             positive[n] = variance[j]
             n += 1
-    if n == 0:
-        return
-    median = hazen(positive[:n], 0.5)
-    weight = state.weight
+    return hazen(positive[:n], 0.5) if n > 0 else 0.0
+
+
+@jit
+def relaxed(median, variance):
+    """Four medians, but no more than the second largest: one wide feature that tells nothing stays capped."""
+    largest = second = 0.0
     for j in range(variance.shape[0]):
-        weight[j] = median / variance[j] if variance[j] > median else 1.0
-    update_stretch(state)
+        if variance[j] > largest:
+            second = largest
+            largest = variance[j]
+        elif variance[j] > second:
+            second = variance[j]
+    return max(median, min(RELAXED * median, second))
 
 
 @jit

@@ -14,7 +14,7 @@ from ..jit.reference import refer
 from .cluster_ids import update_ids
 from .handovers import handovers, insert_rows, table_of
 from .invariants import check
-from .layout import ALL_CHANGED, N_BINS, N_PROBES, NO_CLUSTER, NONE
+from .layout import ALL_CHANGED, N_BINS, N_DIRECTIONS, N_PROBES, NO_CLUSTER, NONE
 from .pair_table import pair_of
 from .readout import cluster_ids, cluster_roots, edges
 from .state import State, allocate, scalar, scalars_of
@@ -31,6 +31,7 @@ PROBE_SCALARS = (
     *("n_ratios", "log_ratios", "radius_factor", "cluster_end"),
 )
 PROBE_ARRAYS = ("probe", "probe_distance", "distance_count")
+DIRECTION_ARRAYS = ("direction", "projection", "foretold")
 KINDS = {
     "usage": "i",
     "wins": "i",
@@ -69,6 +70,9 @@ def export(state: State, with_ids: bool = True) -> tuple[dict[str, Any], Arrays]
     if state.probe.size:
         scalars |= {name: scalar(state, name) for name in PROBE_SCALARS}
         arrays |= {name: getattr(state, name).copy() for name in PROBE_ARRAYS}
+    if state.direction.size:
+        scalars["foretold_at"] = scalar(state, "foretold_at")
+        arrays |= {name: getattr(state, name).copy() for name in DIRECTION_ARRAYS}
     return scalars, arrays
 
 
@@ -107,6 +111,7 @@ def restore(scalars: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Sta
         window=2 * scalars["interval"],
         handovers=3 * len(arrays["handover"]),
         probes=N_PROBES if "probe" in arrays else 0,
+        directions=N_DIRECTIONS if "direction" in arrays else 0,
     )
     restored = scalars_of(state)
     for name in KEPT_SCALARS:
@@ -127,6 +132,10 @@ def restore(scalars: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Sta
         for name in PROBE_SCALARS:
             restored[name] = scalars[name]
         for name in PROBE_ARRAYS:
+            getattr(state, name)[:] = arrays[name]
+    if "direction" in arrays:  # which the first files of capped models do not have: these stay at the median
+        restored.foretold_at = scalars["foretold_at"]
+        for name in DIRECTION_ARRAYS:
             getattr(state, name)[:] = arrays[name]
     handover = arrays["handover"].copy()
     handover[:, :2] = arrays["birth"][handover[:, :2]]
@@ -208,7 +217,11 @@ def examine(scalars: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Sta
     if "probe" in arrays:
         probed = (n_features, N_PROBES), (4, N_PROBES), (N_BINS,)
         shapes |= dict(zip(PROBE_ARRAYS, probed, strict=True))
-        kinds = KINDS | dict.fromkeys(PROBE_ARRAYS, "f")
+        kinds = kinds | dict.fromkeys(PROBE_ARRAYS, "f")
+    if "direction" in arrays:
+        directed = (n_features, N_DIRECTIONS), (2, N_DIRECTIONS), (n_features,)
+        shapes |= dict(zip(DIRECTION_ARRAYS, directed, strict=True))
+        kinds = kinds | dict(zip(DIRECTION_ARRAYS, "ffb", strict=True))
     wrong = [name for name in shapes if arrays[name].shape != shapes[name]]
     wrong += [name for name in kinds if arrays[name].dtype.kind != kinds[name]]
     if wrong:

@@ -7,7 +7,7 @@ import numpy as np
 from ..jit.blocks import LANES, copy_blocks, new_blocks
 from ..jit.compile import record
 from ..jit.reference import declare_lists
-from .layout import N_BINS, N_PROBES, NO_CLUSTER, NO_EXPONENT, NONE, NOT_CENTRED
+from .layout import N_BINS, N_DIRECTIONS, N_PROBES, NO_CLUSTER, NO_EXPONENT, NONE, NOT_CENTRED
 from .variants import PUBLISHED, Variant
 
 SCALARS = record(
@@ -51,6 +51,7 @@ SCALARS = record(
     ("log_ratios", np.float64),
     ("radius_factor", np.float64),  # of the radius that V stands for
     ("cluster_end", np.float64),  # distance at which clusters end, if they are many, else 0
+    ("foretold_at", np.int64),  # n_seen when nodes were compared: see foretold.py
 )
 NODE = record(
     ("usage", np.int64),  # M_k
@@ -104,6 +105,9 @@ class State(NamedTuple):
     mean: np.ndarray  # of the whole stream
     square_sum: np.ndarray  # of deviations from the mean
     weight: np.ndarray  # ω, in the metric
+    direction: np.ndarray  # of features, in standard deviations; none unless the metric is capped
+    projection: np.ndarray  # sums of squares along the directions: see correlation.py
+    foretold: np.ndarray  # by others: the cap may be relaxed for these features
     # The latest samples, a ring.
     window: np.ndarray
     # The graph: only nodes that were ever active or have evidence have a slot.
@@ -135,7 +139,12 @@ declare_lists(State, "touched", "isolated", "changed", "pair_bucket", "edge")
 
 def new_state(n_features: int, variant: Variant = PUBLISHED) -> State:
     """A model that has seen nothing."""
-    state = allocate(n_features, window=2 * variant.first_interval, probes=N_PROBES * variant.refines)
+    state = allocate(
+        n_features,
+        window=2 * variant.first_interval,
+        probes=N_PROBES * variant.refines,
+        directions=N_DIRECTIONS * variant.capped,
+    )
     state.scalars["interval"] = variant.first_interval
     return state
 
@@ -150,6 +159,7 @@ def allocate(
     event_centres: int = 1,
     handovers: int = 1024,
     probes: int = 0,
+    directions: int = 0,
 ) -> State:
     """An empty state with room for at least so many of each."""
     nodes, slots, pairs = capacity(nodes), capacity(slots), capacity(pairs)
@@ -161,6 +171,9 @@ def allocate(
         mean=np.zeros(n_features),
         square_sum=np.zeros(n_features),
         weight=np.ones(n_features),
+        direction=np.zeros((n_features, directions)),
+        projection=np.zeros((2, directions)),
+        foretold=np.zeros(n_features if directions else 0, np.bool_),
         window=np.zeros((capacity(window), n_features)),
         slot=np.zeros(slots, SLOT),
         isolated=np.zeros(slots, np.int64),

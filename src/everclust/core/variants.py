@@ -16,7 +16,7 @@ class Variant(NamedTuple):
     grows: bool = True  # the interval may grow
     shrinks: bool = True  # the interval may shrink
     recalibrates: bool = True
-    capped: bool = False  # the metric: no feature weighs more than the median one
+    capped: bool = False  # the metric: no feature weighs more than the median one, or a few of it
     refines: bool = False  # nodes are finer where clusters are many: see resolution.py
     max_nodes: int = UNBOUNDED  # more are evicted
 

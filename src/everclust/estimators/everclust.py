@@ -20,8 +20,9 @@ class EverClust(HandoverClusterer, IncrementalClusterer):
     ----------
     metric : {"capped", "euclidean"}, default="capped"
         How distances are measured: with features of large spread scaled down, so that none contributes more
-        than the median feature; or with all features as they are, which suits embeddings and features that
-        were scaled before.
+        than the median feature, or than four of it where features are uncorrelated and tell of the same
+        clusters, as principal components do; or with all features as they are, which suits other embeddings
+        and features that were scaled before.
     max_nodes : int or None, default=None
         Largest number of nodes. Nodes that won twice are never removed otherwise, so that nodes and costs
         grow without bound when the data keep drifting. With a bound, the nodes that have not won for the

@@ -83,8 +83,11 @@ def check_params(params: Any, form: Form, arrays: Arrays) -> None:
     if wrong:
         raise ValueError(f"invalid parameter {_listed(sorted(wrong))} in {shortened(params)}")
     default = form.choices.get("metric", ("euclidean",))[0]
-    if params.get("metric", default) != "capped" and (arrays["weight"] != 1).any():
-        raise ValueError("feature weights, which only models in the metric 'capped' have")
+    if params.get("metric", default) != "capped":
+        if (arrays["weight"] != 1).any():
+            raise ValueError("feature weights, which only models in the metric 'capped' have")
+        if "direction" in arrays:
+            raise ValueError("directions, which only models in the metric 'capped' have")
 
 
 def check_names(names: Any, n_features: int) -> None:
@@ -114,6 +117,8 @@ def checked_state(scalars: Mapping[str, Any], arrays: Arrays, clusters: str) -> 
     _check_scalars(scalars)
     if "probe" in arrays:
         _check_probe_scalars(scalars, clusters)
+    if "direction" in arrays and not is_count(scalars["foretold_at"]):
+        raise ValueError("invalid scalar 'foretold_at'")
     state = examine(scalars, arrays)
     n_features = arrays["prototype"].shape[1]
     next_id = scalars["next_cluster" if clusters == COMPONENTS else "next_community"]
