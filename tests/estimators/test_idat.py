@@ -405,7 +405,7 @@ def test_ctrl_c_leaves_what_was_learnt_so_far(method, monkeypatch):
 @pytest.mark.parametrize("n_runs", range(1, 12))
 def test_ctrl_c_before_the_state_is_adopted_loses_no_row(n_runs, monkeypatch):
     """Some of these runs have just been given more room."""
-    run = everclust.core.learn._learn_rows.run
+    run = everclust.core.learn._as_published.run
     n_done = []
 
     def interrupted(*arguments):
@@ -415,7 +415,7 @@ def test_ctrl_c_before_the_state_is_adopted_loses_no_row(n_runs, monkeypatch):
         return n_done[-1]
 
     model = IDAT().partial_fit(DIGITS[:10])
-    monkeypatch.setattr(everclust.core.learn._learn_rows, "run", interrupted)
+    monkeypatch.setattr(everclust.core.learn._as_published, "run", interrupted)
     with suppress(KeyboardInterrupt):
         model.partial_fit(DIGITS)
     monkeypatch.undo()

@@ -4,7 +4,8 @@ import numba
 import numpy as np
 import pytest
 
-from everclust.jit.reference import declare_lists, refer
+from everclust.jit.compile import jit, kernel
+from everclust.jit.reference import declare_lists, hold, refer
 
 ROW = np.dtype([("count", np.int64), ("size", np.float64)])
 
@@ -106,3 +107,41 @@ def test_lists_are_read_and_written_entry_by_entry(either_way):
     lists = Listed(np.array([5, 6, 7]), np.array([1, 2, 30]))
     assert either_way(lambda lists: count(refer(lists), 1))(lists) == 39
     assert lists.number.tolist() == [5, 9, 1]
+
+
+class Arrays(NamedTuple):
+    row: np.ndarray
+    table: np.ndarray
+    vector: np.ndarray
+    nothing: np.ndarray
+
+
+@jit
+def _double(arrays, k):
+    arrays.table[k, -1] *= 2.0
+    arrays.row[k]["count"] += 1
+    return arrays.vector[k]
+
+
+@kernel
+def _double_all(arrays):
+    arrays, total = refer(arrays), 0.0
+    for k in range(arrays.table.shape[0]):
+        total += _double(arrays, k)
+    return total + arrays.vector.shape[0] + arrays.nothing.size
+
+
+def test_held_arrays_are_the_arrays_themselves():
+    arrays = Arrays(np.zeros(2, ROW), np.arange(6.0).reshape(2, 3), np.arange(9.0)[1::3], np.empty((0, 4)))
+    held = hold(arrays)
+    assert [_double_all(held), _double_all(held), _double_all(arrays)] == [1 + 4 + 3] * 3
+    assert arrays.row["count"].tolist() == [3, 3]
+    assert arrays.table.tolist() == [[0, 1, 16], [3, 4, 40]]
+
+
+def test_held_arrays_stay_alive():
+    def filled(value):
+        return Arrays(np.zeros(2, ROW), np.full((2, 3), value), np.full(7, value), np.empty((0, 4)))
+
+    held = [hold(filled(float(i))) for i in range(100)]
+    assert [_double_all(whole) for whole in held] == [2 * i + 7 for i in range(100)]

@@ -9,7 +9,7 @@ from threading import Timer
 from typing import Any
 
 import numpy as np
-from numba import config, njit
+from numba import config, njit, types
 from numba.core.errors import NumbaIRAssumptionWarning
 
 from . import prefetch, resolution, switches
@@ -43,6 +43,7 @@ def _without_reference_counts() -> dict[str, Any]:
 
 
 _NO_COUNTS = _without_reference_counts()
+_COUNTS = dict.fromkeys(_NO_COUNTS, True)  # passed, too: numba otherwise inherits the caller's
 
 
 def record(*fields: tuple[str, Any]) -> np.dtype:
@@ -69,12 +70,17 @@ def jit_inlined(function: Function) -> Any:
 
 def jit_allocating(function: Function) -> Any:
     """Compile a part of a kernel that makes arrays."""
-    return _part(function)
+    return _part(function, **_COUNTS)
 
 
 def _part(function: Function, *, fastmath: Any = False, forceinline: bool = False, **options: Any) -> Any:
     """Pass every option explicitly: numba otherwise inherits the caller's."""
-    return njit(fastmath=fastmath, forceinline=forceinline, **options, **_STRICT, **_PART)(function)
+    part = njit(fastmath=fastmath, forceinline=forceinline, **options, **_STRICT, **_PART)(function)
+    if hasattr(part, "compile"):  # not when NUMBA_DISABLE_JIT is set
+        compile_for = part.compile
+        # numba would compile another version for a 0 that is written out.
+        part.compile = lambda signature: compile_for(tuple(map(types.unliteral, signature)))
+    return part
 
 
 def kernel(function: Function) -> Any:

@@ -4,10 +4,12 @@ import operator
 from typing import Any
 
 from numba.core import cgutils, types
+from numba.core.datamodel import default_manager
 from numba.core.imputils import impl_ret_borrowed
 from numba.core.types.containers import BaseNamedTuple, UniTuple
 from numba.core.typing.templates import AttributeTemplate
 from numba.extending import (
+    NativeValue,
     infer_getattr,
     lower_builtin,
     lower_getattr,
@@ -15,9 +17,11 @@ from numba.extending import (
     models,
     register_model,
     type_callable,
+    typeof_impl,
+    unbox,
 )
 
-from .reference import LISTS, refer
+from .reference import LISTS, Held, refer
 
 
 class Reference(types.Type):  # type: ignore[misc]
@@ -84,6 +88,26 @@ def _refer(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
 @lower_builtin(refer, Reference)
 def _refer_again(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     return arguments[0]
+
+
+@typeof_impl.register(Held)
+def _type_of_held(held: Held, context: Any) -> Any:
+    return Reference(typeof_impl(held.whole, context))
+
+
+@unbox(Reference)
+def _address_of_held(reference: Any, held: Any, context: Any) -> Any:
+    """The address of a description, which has the layout of the tuple."""
+    api, builder = context.pyapi, context.builder
+    number = api.object_getattr_string(held, "address")
+    address = api.long_as_voidptr(number)
+    api.decref(number)
+    return NativeValue(builder.bitcast(address, context.context.get_value_type(reference)))
+
+
+DESCRIBED = "meminfo", "parent", "nitems", "itemsize", "data", "shape", "strides"
+if (known := models.ArrayModel(default_manager, types.float64[:, ::1])._fields) != DESCRIBED:
+    raise TypeError(f"numba knows {known} of arrays")  # fails here, not where a description is read
 
 
 @infer_getattr

@@ -12,6 +12,7 @@ from ..core.learn import learn
 from ..core.serialise import Arrays, export, restore
 from ..core.state import State, copy, scalar
 from ..core.variants import PUBLISHED, Variant
+from ..jit.reference import hold
 from .clusters import COMPONENTS, HANDOVER
 from .community_ids import CommunityIds
 from .component_ids import ComponentIds
@@ -45,6 +46,7 @@ class Learner:
         history: Arrays | None = None,
     ) -> None:
         self.state = state
+        self._held: Any = None  # what kernels take for it
         self._n_features = state.prototype.shape[1]
         self.variant = variant
         self.parameters: tuple[Any, ...] | None = None  # of the estimator, when it last learnt
@@ -78,7 +80,8 @@ class Learner:
                     else:
                         stop = start + self._n_rows_at_once(X.shape[1])
                         rows = X[start:stop]
-                    learn(self.state, as_kernel_rows(rows), self.variant, pause, self.ids.watch)
+                    self._held = hold(self.state, self._held)
+                    learn(self.state, as_kernel_rows(rows), self.variant, pause, self.ids.watch, self._held)
                     start = stop
             except BaseException:  # Ctrl-C may come between learning and adopting the state
                 self._adopt(self.state)
