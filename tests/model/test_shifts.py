@@ -10,9 +10,8 @@ import everclust
 from everclust import Event, EverClust
 from everclust.core.communities.homogeneity import Past
 from everclust.core.communities.linked_nodes import Base
-from everclust.model.community_ids import CommunityIds
 from everclust.model.schedule import is_answer
-from everclust.model.shifts import NO_PAST, Shift, compare, fewest_wins, is_unlikely, looked_at, noted
+from everclust.model.shifts import NO_PAST, Shift, Shifts, compare, fewest_wins, is_unlikely, looked_at, noted
 from oracles import shifts as oracle
 
 NO_LINKS = np.empty((0, 3), np.int64)
@@ -93,7 +92,7 @@ def draw_nodes(rng, n, before):
 @given(st.integers(0, 2**32 - 1))
 def test_shifts_are_those_of_the_oracle(seed):
     rng = np.random.default_rng(seed)
-    expected, past, shifts, wins, n = oracle.Shifts(), NO_PAST, {}, {}, 3
+    expected, shifts, wins, n = oracle.Shifts(), Shifts(), {}, 3
     for _ in range(6):
         n += int(rng.integers(0, 4))
         births, told, wins, handovers = draw_nodes(rng, n, wins)
@@ -101,40 +100,37 @@ def test_shifts_are_those_of_the_oracle(seed):
         links = [(a, b, count) for (a, b), count in handovers.items()]
         is_last = bool(rng.integers(2))
         ids = {c for c in told.tolist() if c >= 0}
-        compared = compare(past, base_of(births, won, links), told)
-        shifts = {c: s for c, s in looked_at(shifts, compared, is_last).items() if c in ids}
-        if is_last:
-            past = noted(past, births, won)
+        shifts.look(base_of(births, won, links), None, told, ids, 2000 if is_last else 2001)
         clusters = {k: None if c < 0 else c for k, c in zip(births.tolist(), told.tolist(), strict=True)}
         expected.update(oracle.Nodes(wins, clusters, handovers), is_last, set())
-        assert {c for c, shift in shifts.items() if shift.has_shifted} == expected.shifted
-        assert {c: shift.dispersion for c, shift in shifts.items()} == expected.dispersion
+        assert shifts.shifted() == expected.shifted
+        assert {c: shift.dispersion for c, shift in shifts.by_id.items()} == expected.dispersion
 
 
 def test_shifts_along_a_stream_are_those_of_the_oracle(monkeypatch):
     """Every update of a stream in which two clusters grow together."""
     expected, told_now = oracle.Shifts(), set()
-    look, forget = CommunityIds._look_for_shifts, CommunityIds._forget_shift
+    look, forget = Shifts.look, Shifts.forget
 
     def forgotten(self, c):
         told_now.add(c)
         forget(self, c)
 
-    def checked(self, found, n_seen):
-        look(self, found, n_seen)
-        births = found.base.births.tolist()
-        told = [None if c < 0 else c for c in self.members.told.tolist()]
-        pairs = {(births[a], births[b]): count for a, b, count in found.base.links.tolist()}
+    def checked(self, base, is_divided, told, known, n_seen):
+        look(self, base, is_divided, told, known, n_seen)
+        births = base.births.tolist()
+        told = [None if c < 0 else c for c in told.tolist()]
+        pairs = {(births[a], births[b]): count for a, b, count in base.links.tolist()}
         handovers = {(min(pair), max(pair)): count for pair, count in pairs.items()}
-        wins = dict(zip(births, found.base.wins.tolist(), strict=True))
+        wins = dict(zip(births, base.wins.tolist(), strict=True))
         nodes = oracle.Nodes(wins, dict(zip(births, told, strict=True)), handovers)
         expected.update(nodes, is_answer(n_seen), set(told_now))
         told_now.clear()
-        assert self._shifted() == expected.shifted
-        assert {c: shift.dispersion for c, shift in self.shifts.items()} == expected.dispersion
+        assert self.shifted() == expected.shifted
+        assert {c: shift.dispersion for c, shift in self.by_id.items()} == expected.dispersion
 
-    monkeypatch.setattr(CommunityIds, "_look_for_shifts", checked)
-    monkeypatch.setattr(CommunityIds, "_forget_shift", forgotten)
+    monkeypatch.setattr(Shifts, "look", checked)
+    monkeypatch.setattr(Shifts, "forget", forgotten)
     model = EverClust().partial_fit(merging())
     assert len(expected.answers) > 5
     assert "merged" in [event.kind for event in model.events()]
@@ -159,7 +155,7 @@ def test_a_merger_is_news_where_samples_have_shifted():
     (event,) = model.events(since=6000)
     assert event.kind == "merged"
     assert event.sample - 6000 < 6000  # half of the stream would be more
-    assert model._learner.ids._shifted() == set()
+    assert model._learner.ids.shifts.shifted() == set()
 
 
 def many(n=12_000, seed=0):
@@ -192,12 +188,11 @@ def test_revisions_are_kept_with_the_clusters_before_and_after():
 
 
 def test_shifts_go_with_their_ids_and_a_told_one_is_forgotten():
-    ids = CommunityIds()
-    ids.shifts = {4: Shift(True, 1000), 7: Shift(False, 900)}
-    ids._forget_shift(4)
-    ids._forget_shift(7)
-    ids._forget_shift(9)
-    assert ids.shifts == {7: Shift(False, 900)}
+    shifts = Shifts()
+    shifts.by_id = {4: Shift(True, 1000), 7: Shift(False, 900)}
+    for c in (4, 7, 9):
+        shifts.forget(c)
+    assert shifts.by_id == {7: Shift(False, 900)}
 
 
 def test_stopping_in_the_middle_of_a_shift_does_not_matter(tmp_path):
@@ -208,4 +203,4 @@ def test_stopping_in_the_middle_of_a_shift_does_not_matter(tmp_path):
         model.save(tmp_path / "model")
         again = everclust.load(tmp_path / "model").partial_fit(rows[cut:])
         assert again.events() == whole.events()
-        assert again._learner.ids.shifts == whole._learner.ids.shifts
+        assert again._learner.ids.shifts.by_id == whole._learner.ids.shifts.by_id

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from ..core.cluster_ids import BORN, SPLIT
-from ..core.communities.homogeneity import Past
 from ..core.communities.levels import SHORTEST_PAUSE
 from ..core.communities.linked_nodes import Base, named_by_lowest
 from ..core.communities.matching import (
@@ -23,10 +22,10 @@ from ..core.communities.matching import (
     count_arrivals,
     tell_nodes,
 )
-from ..core.communities.newcomers import FEWEST_WINS, are_settled, is_due, newcomers_among
+from ..core.communities.newcomers import are_settled, is_due, newcomers_among
 from ..core.communities.voting import vote_weights
 from ..core.handovers import births_of
-from ..core.layout import FEWEST, FIRST_YOUNG, FOUND_AT, NEVER, NEXT_PAUSE, NO_CLUSTER, NONE
+from ..core.layout import FEWEST, FOUND_AT, NO_CLUSTER, NONE
 from ..core.state import State, scalar
 from ..jit.compile import Direct
 from .absences import QUIET, look
@@ -44,14 +43,8 @@ from .divisions import Lately
 from .event_log import Arrays, EventLog, as_records
 from .events import Event
 from .matching import Change, Community
-from .schedule import (
-    ABSENCE_INTERVAL,
-    FIRST_UPDATE,
-    is_answer,
-    next_update,
-    planned_update,
-)
-from .shifts import NO_PAST, Shift, compare, fewest_wins, looked_at, noted, wins_before
+from .schedule import ABSENCE_INTERVAL, Schedule, is_answer
+from .shifts import Shifts
 from .telling import (
     Move,
     gone_changes,
@@ -88,13 +81,9 @@ class CommunityIds:
         self.communities: dict[int, Community] = {}  # that were told, by id
         self.members = NO_MEMBERS
         self.waiting: dict[Key, Waiting] = {}
-        self.past = NO_PAST
-        self.shifts: dict[int, Shift] = {}  # of told clusters, by id
-        self.divided: list[int] = []  # told clusters that the read-out alone has not found apart
-        self.next_update = FIRST_UPDATE
-        self.first_young = NEVER  # birth of the first node that may belong to a new cluster
-        self.next_young = NEVER  # the same from the next answer on
-        self.watch = np.array([FIRST_UPDATE, NEVER, 0, FEWEST_WINS])
+        self.shifts = Shifts()
+        self.schedule = Schedule()
+        self.watch = self.schedule.watch
 
     # ---- When to update ----
 
@@ -102,38 +91,33 @@ class CommunityIds:
         """Update ids when it is time, or when a cluster may be new or quiet."""
         n_seen = scalar(state, "n_seen")
         is_check = self.watch[FOUND_AT] == n_seen and is_due(n_seen, scalar(state, "n_nodes"))
-        if n_seen >= self.next_update or (is_check and self._has_newcomers(state)):
+        if n_seen >= self.schedule.next_update or (is_check and self._has_newcomers(state)):
             self._update(state)
         if n_seen % ABSENCE_INTERVAL == 0:
             self._look_for_absences(state)
         self._set_watch(n_seen)
 
     def _set_watch(self, n_seen: int) -> None:
-        self.watch[NEXT_PAUSE] = min(self.next_update, n_seen - n_seen % ABSENCE_INTERVAL + ABSENCE_INTERVAL)
-        self.watch[FIRST_YOUNG] = self.first_young
-        self.watch[FEWEST] = fewest_wins(self.shifts)
+        self.schedule.set_watch(n_seen, self.shifts.fewest_wins())
 
     def _has_newcomers(self, state: State) -> bool:
         """Whether most nodes of a group of newcomers are in no cluster to stay."""
-        births = births_of(state)
-        newcomers = newcomers_among(state, np.arange(len(births)), self.first_young, int(self.watch[FEWEST]))
+        births, first_young = births_of(state), self.schedule.first_young
+        newcomers = newcomers_among(state, np.arange(len(births)), first_young, int(self.watch[FEWEST]))
         if newcomers is None:
             return False
         told, wins = told_of(self.members, births), state.node["wins"][: len(births)]
-        stays = are_settled(newcomers, told, births >= self.first_young, wins)
+        stays = are_settled(newcomers, told, births >= first_young, wins)
         group = newcomers[newcomers != NONE]
         n_nodes, n_staying = np.bincount(group), np.bincount(group, stays[newcomers != NONE])
         return bool((2 * n_staying < n_nodes).any())
 
     def _plan(self, found: CommunityReadOut, state: State, first_look: int | None) -> None:
-        n_seen = scalar(state, "n_seen")
-        hurry = hurried(self.waiting, self._shifted())
+        hurry = hurried(self.waiting, self.shifts.shifted())
         self.waiting |= hurry
         looks = [look for look in (next_look(hurry), first_look) if look is not None]
-        self.next_update = next_update(n_seen, min(looks, default=None))
-        if is_answer(n_seen) and not found.n_set_apart:  # a new cluster may have begun shortly before it
-            n_born = scalar(state, "n_born")
-            self.first_young, self.next_young = min(self.next_young, n_born), n_born
+        n_seen, n_born = scalar(state, "n_seen"), scalar(state, "n_born")
+        self.schedule.plan(n_seen, min(looks, default=None), None if found.n_set_apart else n_born)
 
     # ---- Updates ----
 
@@ -156,9 +140,9 @@ class CommunityIds:
             community[:] = NO_CLUSTER
             community[found.base.nodes] = found.ids
         state.scalars["next_community"] = found.matching.next_id
-        before = self._shifted()
-        self._look_for_shifts(found, n_seen)
-        has_more = not self._shifted() <= before
+        before = self.shifts.shifted()
+        self.shifts.look(found.base, found.is_divided, self.members.told, self.communities, n_seen)
+        has_more = not self.shifts.shifted() <= before
         self._plan(found, state, n_seen + look_pause(n_seen) if has_more else None)
 
     def _follow(self, matching: Matched, n_seen: int, at_once: bool) -> None:
@@ -197,13 +181,13 @@ class CommunityIds:
         if keys:
             move = Move(matching.before[0], now.told, base.wins)
             told = {key: self.waiting[key] for key in keys}
-            changed += told_changes(told, self._shifted(), move, self.communities)
+            changed += told_changes(told, self.shifts.shifted(), move, self.communities)
         self._log(changed, state)
         for key in sorted(keys):
             change = self.waiting.pop(key)
             for c in clusters_of(key, change):
                 self._ask_for_patience(2 * change.wait, c)
-                self._forget_shift(c)
+                self.shifts.forget(c)
         self.members = Members(base.births, now.told, now.candidate, now.since_look)
 
     def _log(self, changes: list[Change], state: State) -> None:
@@ -225,41 +209,19 @@ class CommunityIds:
         waits = [self.waiting[kind, c].since for kind in (BORN, SPLIT) if (kind, c) in self.waiting]
         return min(waits, default=n_seen)
 
-    # ---- Shifts ----
-
-    def _look_for_shifts(self, found: CommunityReadOut, n_seen: int) -> None:
-        """Compare where the samples of told clusters lie with where they lay before."""
-        compared = compare(self.past, found.base, self.members.told)
-        shifts = looked_at(self.shifts, compared, is_answer(n_seen))
-        self.shifts = {c: shift for c, shift in shifts.items() if c in self.communities}
-        self.divided = []
-        if found.is_divided is not None:
-            told = self.members.told[found.is_divided]
-            self.divided = np.unique(told[told != NO_CLUSTER]).tolist()
-        if is_answer(n_seen):
-            self.past = noted(self.past, found.base.births, found.base.wins)
-
     def _read_out(self, state: State) -> CommunityReadOut:
         """The present clusters."""
         quiet = {c for c, one in self.communities.items() if one.is_quiet}
-        watched = quiet.union(self._shifted(), self.divided)
+        watched = quiet.union(self.shifts.shifted(), self.shifts.divided)
 
         def lately(base: Base) -> Lately:
             n_seen = scalar(state, "n_seen")
-            told, (earlier, _) = told_of(self.members, base.births), wins_before.run(self.past, base.births)
+            told = told_of(self.members, base.births)
             is_live = state.node["last_won"][base.nodes] > n_seen - look_pause(n_seen)
-            return Lately(is_live, base.wins - np.maximum(earlier, 0), np.isin(told, list(watched)))
+            return Lately(is_live, self.shifts.wins_since(base), np.isin(told, list(watched)))
 
-        fewest = int(self.watch[FEWEST])
-        return read_communities(state, self.members, self.first_young, fewest, lately if watched else None)
-
-    def _shifted(self) -> set[int]:
-        return {c for c, shift in self.shifts.items() if shift.has_shifted}
-
-    def _forget_shift(self, c: int) -> None:
-        """What has shifted was told."""
-        if c in self.shifts and self.shifts[c].has_shifted:
-            del self.shifts[c]
+        fewest, first_young = int(self.watch[FEWEST]), self.schedule.first_young
+        return read_communities(state, self.members, first_young, fewest, lately if watched else None)
 
     # ---- Absences ----
 
@@ -319,9 +281,8 @@ class CommunityIds:
         self.communities = {c: community._replace(seen=n_seen) for c, community in communities.items()}
         wins = state.node["wins"][: len(ids)].copy()
         self.members = Members(births_of(state), ids.copy(), np.full(len(ids), NO_CLUSTER), wins)
-        self.waiting, self.past, self.shifts, self.divided = {}, NO_PAST, {}, []
-        self.next_update = planned_update(n_seen)
-        self.first_young = self.next_young = scalar(state, "n_born")
+        self.waiting, self.shifts = {}, Shifts()
+        self.schedule.begin(n_seen, scalar(state, "n_born"))
         self._set_watch(n_seen)
 
     def rename(self, state: State, order: np.ndarray) -> np.ndarray:  # INOUT node.community
@@ -331,8 +292,7 @@ class CommunityIds:
         """
         new_id = new_ids(order, scalar(state, "next_community"))
         self.communities = {int(new_id[c]): community for c, community in self.communities.items()}
-        self.shifts = {int(new_id[c]): shift for c, shift in self.shifts.items()}
-        self.divided = sorted(int(new_id[c]) for c in self.divided)
+        self.shifts.rename(new_id)
         replace_ids(state.node["community"][: scalar(state, "n_nodes")], new_id)
         replace_ids(self.members.told, new_id)
         self.log.rename(new_id)
@@ -343,18 +303,17 @@ class CommunityIds:
         table = [(c, one.size, *one[2:]) for c, one in self.communities.items()]
         centres: list[Any] = [community.centre for community in self.communities.values()]
         waiting = [(*key, *change) for key, change in self.waiting.items()]
-        return self.log.export(n_features) | {
-            "community_list": np.array(table, np.int64).reshape(-1, len(Community._fields)),
-            "community_centre": np.array(centres, float).reshape(-1, n_features),
-            "community_member": np.column_stack(self.members),
-            "community_change": np.array(waiting, np.int64).reshape(-1, 2 + len(Waiting._fields)),
-            "community_schedule": np.array([self.next_update, self.first_young, self.next_young]),
-            "community_divided": np.array(self.divided, np.int64),
-            "community_past": np.column_stack(self.past),
-            "community_shift": np.array([(c, *shift) for c, shift in self.shifts.items()], np.int64).reshape(
-                -1, 1 + len(Shift._fields)
-            ),
-        }
+        return (
+            self.log.export(n_features)
+            | self.shifts.export()
+            | {
+                "community_list": np.array(table, np.int64).reshape(-1, len(Community._fields)),
+                "community_centre": np.array(centres, float).reshape(-1, n_features),
+                "community_member": np.column_stack(self.members),
+                "community_change": np.array(waiting, np.int64).reshape(-1, 2 + len(Waiting._fields)),
+                "community_schedule": self.schedule.export(),
+            }
+        )
 
     def restore(self, arrays: Arrays) -> None:
         """Take over what `export` wrote."""
@@ -365,11 +324,5 @@ class CommunityIds:
             self.communities[c] = known._replace(absent=bool(known.absent), is_quiet=bool(known.is_quiet))
         self.members = Members(*arrays["community_member"].T.copy())
         self.waiting = {(kind, c): Waiting(*rest) for kind, c, *rest in arrays["community_change"].tolist()}
-        self.next_update, self.first_young, *next_young = arrays["community_schedule"].tolist()
-        self.next_young = next_young[0] if next_young else self.first_young
-        if "community_past" in arrays:  # which the first files do not have, nor `next_young`
-            self.past = Past(*arrays["community_past"].T.copy())
-            rows = arrays["community_shift"].tolist()
-            self.divided = arrays["community_divided"].tolist()
-            self.shifts = {c: Shift(bool(has_shifted), dispersion) for c, has_shifted, dispersion in rows}
-        self.watch[:] = 0, self.first_young, 0, fewest_wins(self.shifts)  # the next step sets the first
+        self.shifts.restore(arrays)
+        self.schedule.restore(arrays["community_schedule"], self.shifts.fewest_wins())

@@ -8,7 +8,11 @@ shifted are looked at again.
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..core.communities.levels import SHORTEST_PAUSE, last_answer, pause_after
+from ..core.communities.newcomers import FEWEST_WINS
+from ..core.layout import FEWEST, FIRST_YOUNG, NEVER, NEXT_PAUSE
 from .waiting import look_pause
 
 FIRST_UPDATE = 8
@@ -38,3 +42,41 @@ def next_update(n_seen: int, look: int | None) -> int:
     if look is None or max(look, n_seen + pause) + pause // 2 > planned:
         return planned
     return max(look, n_seen + pause)
+
+
+class Schedule:
+    """The next update, and what learning is to pause for."""
+
+    def __init__(self) -> None:
+        self.next_update = FIRST_UPDATE
+        self.first_young = NEVER  # birth of the first node that may belong to a new cluster
+        self._next_young = NEVER  # the same from the next answer on
+        self.watch = np.array([FIRST_UPDATE, NEVER, 0, FEWEST_WINS])
+
+    def begin(self, n_seen: int, n_born: int) -> None:
+        """Clusters that were found elsewhere are known from here on."""
+        self.next_update = planned_update(n_seen)
+        self.first_young = self._next_young = n_born
+
+    def plan(self, n_seen: int, look: int | None, n_born: int | None) -> None:
+        """Plan the next update. Without newcomers, the nodes born from the latest answer but one on are
+        young: a new cluster may have begun shortly before an answer."""
+        self.next_update = next_update(n_seen, look)
+        if is_answer(n_seen) and n_born is not None:
+            self.first_young, self._next_young = min(self._next_young, n_born), n_born
+
+    def set_watch(self, n_seen: int, fewest_wins: int) -> None:
+        """Let learning pause at the next update or look at absences, and for large enough newcomers."""
+        self.watch[NEXT_PAUSE] = min(self.next_update, n_seen - n_seen % ABSENCE_INTERVAL + ABSENCE_INTERVAL)
+        self.watch[FIRST_YOUNG] = self.first_young
+        self.watch[FEWEST] = fewest_wins
+
+    def export(self) -> np.ndarray:
+        """What a file holds."""
+        return np.array([self.next_update, self.first_young, self._next_young])
+
+    def restore(self, numbers: np.ndarray, fewest_wins: int) -> None:
+        """Take over what `export` wrote."""
+        self.next_update, self.first_young, *next_young = numbers.tolist()
+        self._next_young = next_young[0] if next_young else self.first_young  # the first files have two only
+        self.watch[:] = 0, self.first_young, 0, fewest_wins  # the next step sets the first

@@ -9,7 +9,7 @@ before (`everclust.core.communities.homogeneity`).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -17,8 +17,11 @@ import numpy as np
 from ..core.communities.homogeneity import Past, compare_intervals, find_wins
 from ..core.communities.linked_nodes import Base
 from ..core.communities.newcomers import FEWEST_WINS
+from ..core.layout import NO_CLUSTER
+from ..core.serialise import Arrays
 from ..jit.compile import Direct
 from .absences import BACK
+from .schedule import is_answer
 
 PARTED, JOINED = BACK + 1, BACK + 2  # kinds of records: a split or a merger that is no news
 CLEARLY_MORE = (
@@ -29,7 +32,7 @@ DEVIATE = 4.753424  # of a normal distribution that is exceeded with a probabili
 
 NO_PAST = Past(*np.empty((3, 0), np.int64))
 _compare_intervals = Direct(compare_intervals)
-wins_before = Direct(find_wins)
+_wins_before = Direct(find_wins)
 
 
 class Shift(NamedTuple):
@@ -41,7 +44,7 @@ class Shift(NamedTuple):
 
 def noted(past: Past, births: np.ndarray, wins: np.ndarray) -> Past:
     """The past at an answer; the same if nothing was won since."""
-    _, latest = wins_before.run(past, births)
+    _, latest = _wins_before.run(past, births)
     return past if np.array_equal(latest, wins) else Past(births, latest, wins)
 
 
@@ -81,3 +84,66 @@ def fewest_wins(shifts: Mapping[int, Shift]) -> int:
     dispersions = sorted(shift.dispersion for shift in shifts.values())
     median = dispersions[len(dispersions) // 2] if dispersions else 0
     return FEWEST_WINS * (2 if median > CLEARLY_MORE else 1)
+
+
+class Shifts:
+    """The shifts of all told clusters."""
+
+    def __init__(self) -> None:
+        self._past = NO_PAST
+        self.by_id: dict[int, Shift] = {}
+        self.divided: list[int] = []  # clusters that the read-out alone has not found apart
+
+    def look(
+        self, base: Base, is_divided: np.ndarray | None, told: np.ndarray, known: Collection[int], n_seen: int
+    ) -> None:
+        """Compare where the samples of told clusters lie with where they lay before."""
+        after = looked_at(self.by_id, compare(self._past, base, told), is_answer(n_seen))
+        self.by_id = {c: shift for c, shift in after.items() if c in known}
+        self.divided = []
+        if is_divided is not None:
+            divided = told[is_divided]
+            self.divided = np.unique(divided[divided != NO_CLUSTER]).tolist()
+        if is_answer(n_seen):
+            self._past = noted(self._past, base.births, base.wins)
+
+    def shifted(self) -> set[int]:
+        """The clusters that have shifted since a change of them was told."""
+        return {c for c, shift in self.by_id.items() if shift.has_shifted}
+
+    def forget(self, c: int) -> None:
+        """What has shifted was told."""
+        if c in self.by_id and self.by_id[c].has_shifted:
+            del self.by_id[c]
+
+    def wins_since(self, base: Base) -> np.ndarray:
+        """Samples that every node has won since the answer before the latest."""
+        earlier, _ = _wins_before.run(self._past, base.births)
+        wins: np.ndarray = base.wins - np.maximum(earlier, 0)
+        return wins
+
+    def fewest_wins(self) -> int:
+        """Samples that newcomers must have won."""
+        return fewest_wins(self.by_id)
+
+    def rename(self, new_id: np.ndarray) -> None:
+        """Give every cluster its new id."""
+        self.by_id = {int(new_id[c]): shift for c, shift in self.by_id.items()}
+        self.divided = sorted(int(new_id[c]) for c in self.divided)
+
+    def export(self) -> Arrays:
+        """All of it, as plain arrays."""
+        rows = [(c, *shift) for c, shift in self.by_id.items()]
+        return {
+            "community_divided": np.array(self.divided, np.int64),
+            "community_past": np.column_stack(self._past),
+            "community_shift": np.array(rows, np.int64).reshape(-1, 1 + len(Shift._fields)),
+        }
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take over what `export` wrote; the first files have nothing of it."""
+        if "community_past" in arrays:
+            self._past = Past(*arrays["community_past"].T.copy())
+            rows = arrays["community_shift"].tolist()
+            self.divided = arrays["community_divided"].tolist()
+            self.by_id = {c: Shift(bool(has_shifted), dispersion) for c, has_shifted, dispersion in rows}
