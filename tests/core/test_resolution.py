@@ -313,12 +313,6 @@ def test_a_restored_state_goes_on_to_the_bit():
             np.testing.assert_array_equal(one[name], other[name], err_msg=name)
 
 
-def test_parts_without_an_end_of_clusters_have_none():
-    scalars, arrays = export(learn(new_state(2, REFINED), plane(4, 40), REFINED))
-    del scalars["cluster_end"]
-    assert scalars_of(restore(scalars, arrays)).cluster_end == 0.0
-
-
 def test_parts_from_outside_are_examined():
     scalars, arrays = export(learn(new_state(2, REFINED), plane(4, 40), REFINED))
     again = export(examine(scalars, arrays))[1]

@@ -128,12 +128,11 @@ def restore(scalars: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Sta
     restored.window_head = restored.window_size % len(state.window)
     state.window[: restored.window_size] = arrays["window"]
     if "probe" in arrays:
-        scalars = {"cluster_end": 0.0, **scalars}  # which the first files with probes do not have
         for name in PROBE_SCALARS:
             restored[name] = scalars[name]
         for name in PROBE_ARRAYS:
             getattr(state, name)[:] = arrays[name]
-    if "direction" in arrays:  # which the first files of capped models do not have: these stay at the median
+    if "direction" in arrays:
         restored.foretold_at = scalars["foretold_at"]
         for name in DIRECTION_ARRAYS:
             getattr(state, name)[:] = arrays[name]

@@ -83,11 +83,11 @@ def check_params(params: Any, form: Form, arrays: Arrays) -> None:
     if wrong:
         raise ValueError(f"invalid parameter {_listed(sorted(wrong))} in {shortened(params)}")
     default = form.choices.get("metric", ("euclidean",))[0]
-    if params.get("metric", default) != "capped":
-        if (arrays["weight"] != 1).any():
-            raise ValueError("feature weights, which only models in the metric 'capped' have")
-        if "direction" in arrays:
-            raise ValueError("directions, which only models in the metric 'capped' have")
+    is_capped = params.get("metric", default) == "capped"
+    if not is_capped and (arrays["weight"] != 1).any():
+        raise ValueError("feature weights, which only models in the metric 'capped' have")
+    if is_capped != ("direction" in arrays):
+        raise ValueError("directions, which models in the metric 'capped' have, and no others")
 
 
 def check_names(names: Any, n_features: int) -> None:
@@ -115,8 +115,10 @@ def check_distinct(names: Iterable[str]) -> None:
 def checked_state(scalars: Mapping[str, Any], arrays: Arrays, clusters: str) -> State:
     """The state that these are the parts of, with every check of state, ids and events."""
     _check_scalars(scalars)
-    if "probe" in arrays:
-        _check_probe_scalars(scalars, clusters)
+    if (clusters == HANDOVER) != ("probe" in arrays):
+        raise ValueError("probes, which models of EverClust have, and no others")
+    if clusters == HANDOVER:
+        _check_probe_scalars(scalars)
     if "direction" in arrays and not is_count(scalars["foretold_at"]):
         raise ValueError("invalid scalar 'foretold_at'")
     state = examine(scalars, arrays)
@@ -128,8 +130,7 @@ def checked_state(scalars: Mapping[str, Any], arrays: Arrays, clusters: str) -> 
         _check_communities(scalars, n_features, arrays)
         _check_members(next_id, arrays)
         _check_waiting(next_id, scalars["n_seen"], arrays)
-        if "community_past" in arrays:  # which the first files of this format do not have
-            _check_shifts(arrays)
+        _check_shifts(arrays)
     _check_ranges(scalars["n_seen"], arrays)
     return state
 
@@ -147,14 +148,11 @@ def _check_scalars(scalars: Mapping[str, Any]) -> None:
         raise ValueError(f"invalid scalar {_listed(wrong)}")
 
 
-def _check_probe_scalars(scalars: Mapping[str, Any], clusters: str) -> None:
-    if clusters == COMPONENTS:
-        raise ValueError("probes, which only models of EverClust have")
+def _check_probe_scalars(scalars: Mapping[str, Any]) -> None:
     wrong = [
         name for name in ("n_probes", "n_compared", "n_rounds", "n_resting") if not is_count(scalars[name])
     ]
     wrong += [name for name in ("first_exponent",) if type(scalars[name]) is not int]
-    scalars = {"cluster_end": 0.0, **scalars}  # which the first files with probes do not have
     numbers = ("n_ratios", "log_ratios", "radius_factor", "cluster_end")
     wrong += [
         name
@@ -221,13 +219,11 @@ def _check_waiting(next_id: int, n_seen: int, arrays: Arrays) -> None:
     if (since < 0).any() or (since > n_seen).any() or (wait < 0).any() or (wait > MOST_SAMPLES).any():
         raise ValueError("value out of range in array 'community_change'")
     schedule = arrays["community_schedule"]
-    highest = [max(FIRST_UPDATE, n_seen + LONGEST_PAUSE), NEVER, NEVER]
-    if "community_past" not in arrays:  # the first files of this format
-        highest.pop()
-    if schedule.shape != (len(highest),) or schedule.dtype.kind != "i":
+    if schedule.shape != (3,) or schedule.dtype.kind != "i":
         raise ValueError(
             f"wrong shape or dtype of array 'community_schedule': {schedule.shape}, {schedule.dtype}"
         )
+    highest = [max(FIRST_UPDATE, n_seen + LONGEST_PAUSE), NEVER, NEVER]
     if (schedule < 0).any() or (schedule > highest).any():
         raise ValueError("value out of range in array 'community_schedule'")
 

@@ -77,6 +77,5 @@ class Schedule:
 
     def restore(self, numbers: np.ndarray, fewest_wins: int) -> None:
         """Take over what `export` wrote."""
-        self.next_update, self.first_young, *next_young = numbers.tolist()
-        self._next_young = next_young[0] if next_young else self.first_young  # the first files have two only
+        self.next_update, self.first_young, self._next_young = numbers.tolist()
         self.watch[:] = 0, self.first_young, 0, fewest_wins  # the next step sets the first

@@ -141,9 +141,8 @@ class Shifts:
         }
 
     def restore(self, arrays: Arrays) -> None:
-        """Take over what `export` wrote; the first files have nothing of it."""
-        if "community_past" in arrays:
-            self._past = Past(*arrays["community_past"].T.copy())
-            rows = arrays["community_shift"].tolist()
-            self.divided = arrays["community_divided"].tolist()
-            self.by_id = {c: Shift(bool(has_shifted), dispersion) for c, has_shifted, dispersion in rows}
+        """Take over what `export` wrote."""
+        self._past = Past(*arrays["community_past"].T.copy())
+        self.divided = arrays["community_divided"].tolist()
+        rows = arrays["community_shift"].tolist()
+        self.by_id = {c: Shift(bool(has_shifted), dispersion) for c, has_shifted, dispersion in rows}
