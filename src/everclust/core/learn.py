@@ -146,7 +146,7 @@ def learn(
             return state
         if (done, surplus) == before:  # no progress: there is no room
             state = grow(state)
-            held = hold(state, held)
+            held = hold(state)
             pause(state)  # the kernel would spoil the old state for those who still hold it
 
 

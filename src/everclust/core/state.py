@@ -230,5 +230,8 @@ def copy(state: State) -> State:
 
 
 def copy_rows(new: np.ndarray, old: np.ndarray) -> None:  # INOUT new
-    """Put old rows where the new ones begin, as bytes: NumPy copies records field by field."""
-    new.reshape(-1).view(np.uint8)[: old.nbytes] = old.reshape(-1).view(np.uint8)
+    """Put old rows where the new ones begin; records as bytes, because NumPy copies them field by field."""
+    if old.dtype.names is None:
+        new[: len(old)] = old
+    else:
+        new.reshape(-1).view(np.uint8)[: old.nbytes] = old.reshape(-1).view(np.uint8)

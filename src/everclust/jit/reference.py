@@ -11,13 +11,13 @@ To read a tuple of arrays from Python costs a kernel a tenth of a microsecond pe
 writes down once where the arrays are, as kernels would; afterwards a call hands over one number here, too.
 """
 
-from itertools import chain
 from typing import Any
 
 import numpy as np
 from numba import config
 
 from . import switches
+from .compile import kernel
 
 #: Named tuples -> the fields that are lists of integers.
 LISTS: dict[type, tuple[str, ...]] = {}
@@ -33,32 +33,33 @@ def declare_lists(whole: type, *fields: str) -> None:
     LISTS[whole] = fields
 
 
+def write_down(whole, memory):
+    """Write into an array of bytes what kernels know of the arrays of a named tuple: for kernels only."""
+    raise NotImplementedError
+
+
+def size_written(whole):
+    """Bytes that `write_down` needs: for kernels only."""
+    raise NotImplementedError
+
+
+@kernel
+def describe(whole):
+    """What kernels know of the arrays of a named tuple."""
+    memory = np.empty(size_written(whole), np.uint8)
+    write_down(whole, memory)
+    return memory
+
+
 class Held:
-    """A named tuple of arrays, and a description of it in the layout of kernels.
+    """A named tuple of arrays, and a description of it in the layout of kernels."""
 
-    `before` may be one that shares most of its arrays.
-    """
+    __slots__ = "_memory", "address", "whole"
 
-    __slots__ = "_descriptions", "_memory", "address", "whole"
-
-    def __init__(self, whole: Any, before: "Held | None" = None) -> None:
+    def __init__(self, whole: Any) -> None:
         self.whole = whole  # keeps the arrays alive
-        self._descriptions = [described(array) for array in whole] if before is None else before._with(whole)
-        self._memory = np.array([*chain.from_iterable(self._descriptions)], np.intp)
+        self._memory = describe(whole)
         self.address = self._memory.ctypes.data
-
-    def _with(self, whole: Any) -> list[tuple[int, ...]]:
-        """Descriptions of these arrays; most of them are there already."""
-        return [
-            known if array is held else described(array)
-            for array, held, known in zip(whole, self.whole, self._descriptions, strict=True)
-        ]
-
-
-def described(array: np.ndarray) -> tuple[int, ...]:
-    """What kernels know of an array; they own neither its memory nor its Python object."""
-    no_memory = no_object = 0
-    return (no_memory, no_object, array.size, array.itemsize, array.ctypes.data, *array.shape, *array.strides)
 
 
 def hold(whole: Any, before: Any = None) -> Any:
@@ -68,4 +69,4 @@ def hold(whole: Any, before: Any = None) -> Any:
     """
     if config.DISABLE_JIT or not switches.is_on("reference"):
         return whole
-    return before if before is not None and before.whole is whole else Held(whole, before)
+    return before if before is not None and before.whole is whole else Held(whole)

@@ -4,7 +4,6 @@ import operator
 from typing import Any
 
 from numba.core import cgutils, types
-from numba.core.datamodel import default_manager
 from numba.core.imputils import impl_ret_borrowed
 from numba.core.types.containers import BaseNamedTuple, UniTuple
 from numba.core.typing.templates import AttributeTemplate
@@ -21,7 +20,7 @@ from numba.extending import (
     unbox,
 )
 
-from .reference import LISTS, Held, refer
+from .reference import LISTS, Held, refer, size_written, write_down
 
 
 class Reference(types.Type):  # type: ignore[misc]
@@ -105,9 +104,35 @@ def _address_of_held(reference: Any, held: Any, context: Any) -> Any:
     return NativeValue(builder.bitcast(address, context.context.get_value_type(reference)))
 
 
-DESCRIBED = "meminfo", "parent", "nitems", "itemsize", "data", "shape", "strides"
-if (known := models.ArrayModel(default_manager, types.float64[:, ::1])._fields) != DESCRIBED:
-    raise TypeError(f"numba knows {known} of arrays")  # fails here, not where a description is read
+@type_callable(size_written)
+def _type_of_size(context: Any) -> Any:
+    return lambda whole: types.intp if isinstance(whole, BaseNamedTuple) else None
+
+
+@lower_builtin(size_written, BaseNamedTuple)
+def _size_written(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    data = context.data_model_manager[signature.args[0]].get_data_type()
+    return context.get_constant(types.intp, context.get_abi_sizeof(data))
+
+
+@type_callable(write_down)
+def _type_of_writing(context: Any) -> Any:
+    return lambda whole, memory: types.none if isinstance(whole, BaseNamedTuple) else None
+
+
+@lower_builtin(write_down, BaseNamedTuple, types.Array)
+def _write_down(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """Who reads it owns neither the memory of the arrays nor their Python objects."""
+    whole, memory = signature.args
+    data = context.data_model_manager[whole].as_data(builder, arguments[0])
+    for place, field in enumerate(whole.types):
+        for owner in ("meminfo", "parent"):
+            position = context.data_model_manager[field].get_field_position(owner)
+            nothing = data.type.elements[place].elements[position](None)
+            data = builder.insert_value(data, nothing, [place, position])
+    start = context.make_array(memory)(context, builder, arguments[1]).data
+    builder.store(data, builder.bitcast(start, data.type.as_pointer()))
+    return context.get_dummy_value()
 
 
 @infer_getattr
