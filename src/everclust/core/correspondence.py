@@ -78,8 +78,10 @@ def _is_used(part: Arrays, index: np.ndarray, base: Arrays) -> np.ndarray:
 
 def index_by_birth(births: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     """Index of the node of each wanted birth, or NONE; births rise."""
-    index = np.searchsorted(births, wanted)
-    return np.where(np.append(births, NONE)[index] == wanted, index, NONE)
+    if not len(births):
+        return np.full(len(wanted), NONE)
+    index = np.minimum(births.searchsorted(wanted), len(births) - 1)
+    return np.where(births[index] == wanted, index, NONE)
 
 
 def match_nodes(a: np.ndarray, b: np.ndarray, weight: np.ndarray, reach: float) -> np.ndarray:

@@ -98,7 +98,7 @@ class CommunityIds:
         self._set_watch(n_seen)
 
     def _set_watch(self, n_seen: int) -> None:
-        self.schedule.set_watch(n_seen, self.shifts.fewest_wins())
+        self.schedule.set_watch(n_seen, self.shifts.fewest_wins)
 
     def _has_newcomers(self, state: State) -> bool:
         """Whether most nodes of a group of newcomers are in no cluster to stay."""
@@ -325,4 +325,4 @@ class CommunityIds:
         self.members = Members(*arrays["community_member"].T.copy())
         self.waiting = {(kind, c): Waiting(*rest) for kind, c, *rest in arrays["community_change"].tolist()}
         self.shifts.restore(arrays)
-        self.schedule.restore(arrays["community_schedule"], self.shifts.fewest_wins())
+        self.schedule.restore(arrays["community_schedule"], self.shifts.fewest_wins)

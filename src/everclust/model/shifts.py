@@ -93,6 +93,7 @@ class Shifts:
         self._past = NO_PAST
         self.by_id: dict[int, Shift] = {}
         self.divided: list[int] = []  # clusters that the read-out alone has not found apart
+        self.fewest_wins = FEWEST_WINS  # of newcomers
 
     def look(
         self, base: Base, is_divided: np.ndarray | None, told: np.ndarray, known: Collection[int], n_seen: int
@@ -106,6 +107,7 @@ class Shifts:
             self.divided = np.unique(divided[divided != NO_CLUSTER]).tolist()
         if is_answer(n_seen):
             self._past = noted(self._past, base.births, base.wins)
+        self.fewest_wins = fewest_wins(self.by_id)
 
     def shifted(self) -> set[int]:
         """The clusters that have shifted since a change of them was told."""
@@ -115,16 +117,13 @@ class Shifts:
         """What has shifted was told."""
         if c in self.by_id and self.by_id[c].has_shifted:
             del self.by_id[c]
+            self.fewest_wins = fewest_wins(self.by_id)
 
     def wins_since(self, base: Base) -> np.ndarray:
         """Samples that every node has won since the answer before the latest."""
         earlier, _ = _wins_before.run(self._past, base.births)
         wins: np.ndarray = base.wins - np.maximum(earlier, 0)
         return wins
-
-    def fewest_wins(self) -> int:
-        """Samples that newcomers must have won."""
-        return fewest_wins(self.by_id)
 
     def rename(self, new_id: np.ndarray) -> None:
         """Give every cluster its new id."""
@@ -146,3 +145,4 @@ class Shifts:
         self.divided = arrays["community_divided"].tolist()
         rows = arrays["community_shift"].tolist()
         self.by_id = {c: Shift(bool(has_shifted), dispersion) for c, has_shifted, dispersion in rows}
+        self.fewest_wins = fewest_wins(self.by_id)

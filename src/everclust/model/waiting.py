@@ -34,11 +34,12 @@ class Waiting(NamedTuple):
 
 def present_changes(matching: Matched) -> dict[Key, int]:
     """How the present groups differ from the clusters told, and which cluster each change happens to."""
-    found = {}
+    found: dict[Key, int] = {}
     group_ids, ids = matching.group_ids.tolist(), matching.ids.tolist()
+    known = set(ids)
     groups = zip(group_ids, matching.parent.tolist(), matching.is_newborn.tolist(), strict=True)
     for c, parent, is_newborn in groups:
-        if c not in ids:
+        if c not in known:
             found[BORN if is_newborn else SPLIT, c] = NO_CLUSTER if is_newborn else parent
     for i, child in enumerate(matching.main_child.tolist()):
         if child == NONE:

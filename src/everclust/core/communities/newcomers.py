@@ -234,13 +234,14 @@ def are_settled(
     if not is_part.any():
         return is_part
     cluster = told - NO_CLUSTER  # from 0 on
-    n_nodes, n_young = np.bincount(cluster), np.bincount(cluster, is_young)
-    n_names = newcomers.max() + 1
-    parts, place = np.unique(cluster[is_part] * n_names + newcomers[is_part], return_inverse=True)
-    of_part, won = parts // n_names, np.bincount(place, wins[is_part]).astype(np.int64)
-    is_large = is_large_part(won, np.bincount(cluster, wins).astype(np.int64)[of_part] - won)
-    leaves = (2 * n_young <= n_nodes)[of_part] & is_large
-    is_part[is_part] = ~leaves[place]
+    is_old = 2 * np.bincount(cluster, is_young) <= np.bincount(cluster)
+    may_leave = is_part & is_old[cluster]
+    if may_leave.any():
+        n_names = newcomers.max() + 1
+        parts, place = np.unique(cluster[may_leave] * n_names + newcomers[may_leave], return_inverse=True)
+        won = np.bincount(place, wins[may_leave]).astype(np.int64)
+        n_rest = np.bincount(cluster, wins).astype(np.int64)[parts // n_names] - won
+        is_part[may_leave] = ~is_large_part(won, n_rest)[place]
     return is_part
 
 
