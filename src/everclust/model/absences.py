@@ -8,8 +8,10 @@ index of dispersion, from successive differences), and n samples tell as much as
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 from ..core.cluster_ids import BORN
+from ..core.communities.matching import Arrivals
 from .matching import Community
 
 QUIET, BACK = BORN + 1, BORN + 2  # kinds of events, after those of the core
@@ -17,6 +19,18 @@ LOG_CHANCE = math.log(1e-6)
 FEWEST_LOOKS = 8  # at a cluster, to know how its samples come
 FEWEST_BACK = 3  # samples in one interval: fewer may be strays
 _new = tuple.__new__  # in half of the time that the constructor takes, for every cluster at every look
+
+
+def look_at_all(
+    known: Mapping[int, Community], found: Arrivals, n_seen: int
+) -> tuple[dict[int, Community], dict[int, int]]:
+    """Every told cluster after this look, and QUIET or BACK of those that are, by id."""
+    after, kinds = {}, {}
+    for c, came, size in zip(found.ids.tolist(), found.came.tolist(), found.sizes.tolist(), strict=True):
+        kind, after[c] = look(known[c], came, size, n_seen)
+        if kind is not None:
+            kinds[c] = kind
+    return after, kinds
 
 
 def look(community: Community, came: int, size: int, n_seen: int) -> tuple[int | None, Community]:

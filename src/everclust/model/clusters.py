@@ -13,6 +13,7 @@ from ..core.communities.matching import NO_MEMBERS, Matched, Members
 from ..core.communities.newcomers import FEWEST_WINS, INWARD, are_settled, newcomers_among, set_apart
 from ..core.communities.valleys import find_clusters
 from ..core.correspondence import index_by_birth
+from ..core.handovers import births_of
 from ..core.layout import NEVER, NO_CLUSTER, NONE
 from ..core.readout import candidates, cluster_ids, cluster_roots, components
 from ..core.state import State, scalar, scalars_of
@@ -100,6 +101,19 @@ def _without_early_members(members: Members, base: Base, newcomers: np.ndarray, 
     stays = are_settled(newcomers, told, base.births >= first_young, base.wins)
     is_early = np.isin(members.births, base.births[(newcomers != NONE) & ~stays])
     return members._replace(told=np.where(is_early, NO_CLUSTER, members.told))
+
+
+def has_unsettled(state: State, members: Members, first_young: int, fewest: int) -> bool:
+    """Whether most nodes of a group of newcomers are in no cluster to stay."""
+    births = births_of(state)
+    newcomers = newcomers_among(state, np.arange(len(births)), first_young, fewest)
+    if newcomers is None:
+        return False
+    told, wins = told_of(members, births), state.node["wins"][: len(births)]
+    stays = are_settled(newcomers, told, births >= first_young, wins)
+    group = newcomers[newcomers != NONE]
+    n_nodes, n_staying = np.bincount(group), np.bincount(group, stays[newcomers != NONE])
+    return bool((2 * n_staying < n_nodes).any())
 
 
 def told_of(members: Members, births: np.ndarray) -> np.ndarray:

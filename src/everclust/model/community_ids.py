@@ -6,11 +6,8 @@ first update on that finds it, and owns that id when it is told.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from ..core.cluster_ids import BORN, SPLIT
 from ..core.communities.levels import SHORTEST_PAUSE
 from ..core.communities.linked_nodes import Base, named_by_lowest
 from ..core.communities.matching import (
@@ -18,22 +15,22 @@ from ..core.communities.matching import (
     Arrivals,
     Matched,
     Members,
-    Told,
     count_arrivals,
     tell_nodes,
 )
-from ..core.communities.newcomers import are_settled, is_due, newcomers_among
+from ..core.communities.newcomers import is_due
 from ..core.communities.voting import vote_weights
 from ..core.handovers import births_of
-from ..core.layout import FEWEST, FOUND_AT, NO_CLUSTER, NONE
+from ..core.layout import FEWEST, FOUND_AT, NO_CLUSTER
 from ..core.state import State, scalar
 from ..jit.compile import Direct
-from .absences import QUIET, look
+from .absences import QUIET, look_at_all
 from .clusters import (
     HANDOVER,
     Clusters,
     CommunityReadOut,
     clear_clusters,
+    has_unsettled,
     newcomer_ids,
     read_communities,
     told_of,
@@ -42,11 +39,13 @@ from .component_ids import empty_buffer, new_ids, replace_ids
 from .divisions import Lately
 from .event_log import Arrays, EventLog, as_records
 from .events import Event
-from .matching import Change, Community
+from .matching import Change, Community, export_communities, restore_communities
 from .schedule import ABSENCE_INTERVAL, Schedule, is_answer
 from .shifts import Shifts
 from .telling import (
     Move,
+    described,
+    first_found,
     gone_changes,
     told_changes,
     told_of_groups,
@@ -57,12 +56,14 @@ from .waiting import (
     Key,
     Waiting,
     clusters_of,
+    export_waiting,
     first_wait,
     hurried,
     is_large,
     look_pause,
     next_look,
     present_changes,
+    restore_waiting,
     ripe,
 )
 
@@ -91,7 +92,8 @@ class CommunityIds:
         """Update ids when it is time, or when a cluster may be new or quiet."""
         n_seen = scalar(state, "n_seen")
         is_check = self.watch[FOUND_AT] == n_seen and is_due(n_seen, scalar(state, "n_nodes"))
-        if n_seen >= self.schedule.next_update or (is_check and self._has_newcomers(state)):
+        newcomers = self.members, self.schedule.first_young, int(self.watch[FEWEST])
+        if n_seen >= self.schedule.next_update or (is_check and has_unsettled(state, *newcomers)):
             self._update(state)
         if n_seen % ABSENCE_INTERVAL == 0:
             self._look_for_absences(state)
@@ -99,18 +101,6 @@ class CommunityIds:
 
     def _set_watch(self, n_seen: int) -> None:
         self.schedule.set_watch(n_seen, self.shifts.fewest_wins)
-
-    def _has_newcomers(self, state: State) -> bool:
-        """Whether most nodes of a group of newcomers are in no cluster to stay."""
-        births, first_young = births_of(state), self.schedule.first_young
-        newcomers = newcomers_among(state, np.arange(len(births)), first_young, int(self.watch[FEWEST]))
-        if newcomers is None:
-            return False
-        told, wins = told_of(self.members, births), state.node["wins"][: len(births)]
-        stays = are_settled(newcomers, told, births >= first_young, wins)
-        group = newcomers[newcomers != NONE]
-        n_nodes, n_staying = np.bincount(group), np.bincount(group, stays[newcomers != NONE])
-        return bool((2 * n_staying < n_nodes).any())
 
     def _plan(self, found: CommunityReadOut, state: State, first_look: int | None) -> None:
         hurry = hurried(self.waiting, self.shifts.shifted())
@@ -177,7 +167,7 @@ class CommunityIds:
             base, matching, found.group, told_of_groups(matching, keys), unmerged(matching, keys), state.node
         )
         changed = list(gone_changes(self.communities, matching.ids))
-        self.communities = self._described(now, scalar(state, "n_seen"))
+        self.communities = described(now, self.communities, self.waiting, scalar(state, "n_seen"))
         if keys:
             move = Move(matching.before[0], now.told, base.wins)
             told = {key: self.waiting[key] for key in keys}
@@ -193,21 +183,6 @@ class CommunityIds:
     def _log(self, changes: list[Change], state: State) -> None:
         if changes:
             self.log.add(*as_records(changes, scalar(state, "n_seen")))
-
-    def _described(self, now: Told, n_seen: int) -> dict[int, Community]:
-        """The told clusters."""
-        known_by_id, columns = {}, (now.ids.tolist(), now.sizes.tolist(), now.centres, now.joined.tolist())
-        for c, size, centre, joined in zip(*columns, strict=True):
-            known = self.communities.get(c) or Community(0, centre, self._since(c, n_seen), seen=n_seen)
-            seen = max(known.seen, joined)  # a new node shows that samples have come
-            known_by_id[c] = Community(size, centre, known.since, known.wait, seen, *known[5:])
-        return known_by_id
-
-    def _since(self, c: int, n_seen: int) -> int:
-        if c in self.communities:
-            return self.communities[c].since
-        waits = [self.waiting[kind, c].since for kind in (BORN, SPLIT) if (kind, c) in self.waiting]
-        return min(waits, default=n_seen)
 
     def _read_out(self, state: State) -> CommunityReadOut:
         """The present clusters."""
@@ -228,26 +203,17 @@ class CommunityIds:
     def _look_for_absences(self, state: State) -> None:
         """Tell which clusters are quiet or back; before one is told quiet, look where its samples are."""
         found = self._arrivals(state)
-        after, kinds = self._looks(found, scalar(state, "n_seen"))
+        after, kinds = look_at_all(self.communities, found, scalar(state, "n_seen"))
         if QUIET in kinds.values():
             self._update(state)
             found = self._arrivals(state)
-            after, kinds = self._looks(found, scalar(state, "n_seen"))
+            after, kinds = look_at_all(self.communities, found, scalar(state, "n_seen"))
         self.communities |= after
         self._log([(kind, c, c, after[c].size, after[c].centre) for c, kind in kinds.items()], state)
         self.members = Members(*found[:4])
 
     def _arrivals(self, state: State) -> Arrivals:
         return _count_arrivals.run(self.members, state.node, scalar(state, "n_nodes"))
-
-    def _looks(self, found: Arrivals, n_seen: int) -> tuple[dict[int, Community], dict[int, int]]:
-        """Every told cluster after this look, and QUIET or BACK of those that are, by id."""
-        known, after, kinds = self.communities, {}, {}
-        for c, came, size in zip(found.ids.tolist(), found.came.tolist(), found.sizes.tolist(), strict=True):
-            kind, after[c] = look(known[c], came, size, n_seen)
-            if kind is not None:
-                kinds[c] = kind
-        return after, kinds
 
     # ---- What is shown ----
 
@@ -262,7 +228,8 @@ class CommunityIds:
         ids, since = np.full(n_nodes, NO_CLUSTER), np.zeros(n_nodes, np.int64)
         nodes = found.base.nodes
         ids[nodes] = found.ids
-        since_of_group = [self._since(c, n_seen) for c in found.matching.group_ids.tolist()]
+        group_ids = found.matching.group_ids.tolist()
+        since_of_group = [first_found(c, self.communities, self.waiting, n_seen) for c in group_ids]
         since[nodes] = np.array(since_of_group)[found.group]
         group = named_by_lowest(nodes, found.group, n_nodes)
         weights = vote_weights(found.base.links, found.group)
@@ -300,29 +267,18 @@ class CommunityIds:
 
     def export(self, n_features: int) -> Arrays:
         """What the state does not hold, as plain arrays."""
-        table = [(c, one.size, *one[2:]) for c, one in self.communities.items()]
-        centres: list[Any] = [community.centre for community in self.communities.values()]
-        waiting = [(*key, *change) for key, change in self.waiting.items()]
-        return (
-            self.log.export(n_features)
-            | self.shifts.export()
-            | {
-                "community_list": np.array(table, np.int64).reshape(-1, len(Community._fields)),
-                "community_centre": np.array(centres, float).reshape(-1, n_features),
-                "community_member": np.column_stack(self.members),
-                "community_change": np.array(waiting, np.int64).reshape(-1, 2 + len(Waiting._fields)),
-                "community_schedule": self.schedule.export(),
-            }
-        )
+        members = {"community_member": np.column_stack(self.members)}
+        parts = export_communities(self.communities, n_features), members, export_waiting(self.waiting)
+        arrays = self.log.export(n_features) | self.shifts.export() | self.schedule.export()
+        for part in parts:
+            arrays |= part
+        return arrays
 
     def restore(self, arrays: Arrays) -> None:
         """Take over what `export` wrote."""
         self.log.restore(arrays)
-        rows = zip(arrays["community_list"].tolist(), arrays["community_centre"], strict=True)
-        for (c, size, *rest), centre in rows:
-            known = Community(size, centre, *rest)
-            self.communities[c] = known._replace(absent=bool(known.absent), is_quiet=bool(known.is_quiet))
+        self.communities = restore_communities(arrays)
         self.members = Members(*arrays["community_member"].T.copy())
-        self.waiting = {(kind, c): Waiting(*rest) for kind, c, *rest in arrays["community_change"].tolist()}
+        self.waiting = restore_waiting(arrays)
         self.shifts.restore(arrays)
-        self.schedule.restore(arrays["community_schedule"], self.shifts.fewest_wins)
+        self.schedule.restore(arrays, self.shifts.fewest_wins)

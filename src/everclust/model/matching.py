@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..core.cluster_ids import BORN, GONE, MERGED, SPLIT
 from ..core.communities.matching import Matched, Members, match_groups
 from ..core.layout import NO_CLUSTER, NONE
+from ..core.serialise import Arrays
 from ..jit.compile import Direct
 
 
@@ -28,6 +29,26 @@ class Community(NamedTuple):
     n_looks: int = 0
     absent: bool = False  # no sample had come at the latest look
     is_quiet: bool = False  # which was told
+
+
+def export_communities(communities: Mapping[int, Community], n_features: int) -> Arrays:
+    """Told clusters by id, as plain arrays."""
+    table = [(c, one.size, *one[2:]) for c, one in communities.items()]
+    centres: list[Any] = [community.centre for community in communities.values()]
+    return {
+        "community_list": np.array(table, np.int64).reshape(-1, len(Community._fields)),
+        "community_centre": np.array(centres, float).reshape(-1, n_features),
+    }
+
+
+def restore_communities(arrays: Arrays) -> dict[int, Community]:
+    """What `export_communities` wrote."""
+    communities = {}
+    rows = zip(arrays["community_list"].tolist(), arrays["community_centre"], strict=True)
+    for (c, size, *rest), centre in rows:
+        known = Community(size, centre, *rest)
+        communities[c] = known._replace(absent=bool(known.absent), is_quiet=bool(known.is_quiet))
+    return communities
 
 
 NO_LINKS = np.empty((0, 3), np.int64)

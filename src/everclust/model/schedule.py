@@ -13,6 +13,7 @@ import numpy as np
 from ..core.communities.levels import SHORTEST_PAUSE, last_answer, pause_after
 from ..core.communities.newcomers import FEWEST_WINS
 from ..core.layout import FEWEST, FIRST_YOUNG, NEVER, NEXT_PAUSE
+from ..core.serialise import Arrays
 from .waiting import look_pause
 
 FIRST_UPDATE = 8
@@ -71,11 +72,11 @@ class Schedule:
         self.watch[FIRST_YOUNG] = self.first_young
         self.watch[FEWEST] = fewest_wins
 
-    def export(self) -> np.ndarray:
-        """What a file holds."""
-        return np.array([self.next_update, self.first_young, self._next_young])
+    def export(self) -> Arrays:
+        """All of it, as a plain array."""
+        return {"community_schedule": np.array([self.next_update, self.first_young, self._next_young])}
 
-    def restore(self, numbers: np.ndarray, fewest_wins: int) -> None:
+    def restore(self, arrays: Arrays, fewest_wins: int) -> None:
         """Take over what `export` wrote."""
-        self.next_update, self.first_young, self._next_young = numbers.tolist()
+        self.next_update, self.first_young, self._next_young = arrays["community_schedule"].tolist()
         self.watch[:] = 0, self.first_young, 0, fewest_wins  # the next step sets the first

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.cluster_ids import BORN, GONE, MERGED, SPLIT
-from ..core.communities.matching import Matched
+from ..core.communities.matching import Matched, Told
 from ..core.layout import NO_CLUSTER, NONE
 from .matching import Change, Community
 from .shifts import JOINED, PARTED
@@ -76,6 +76,26 @@ def _merged_sizes(move: Move, c: int, parts: list[int]) -> list[int]:
     """What the clusters had that are one now."""
     own = move.wins[(move.after == c) & ~np.isin(move.before, parts)].sum()
     return [own, *(move.wins[move.before == part].sum() for part in parts)]
+
+
+def described(
+    now: Told, before: Clusters, waiting: Mapping[Key, Waiting], n_seen: int
+) -> dict[int, Community]:
+    """The told clusters, given those before and what waited to be told."""
+    after, columns = {}, (now.ids.tolist(), now.sizes.tolist(), now.centres, now.joined.tolist())
+    for c, size, centre, joined in zip(*columns, strict=True):
+        known = before.get(c) or Community(0, centre, first_found(c, before, waiting, n_seen), seen=n_seen)
+        seen = max(known.seen, joined)  # a new node shows that samples have come
+        after[c] = Community(size, centre, known.since, known.wait, seen, *known[5:])
+    return after
+
+
+def first_found(c: int, known: Clusters, waiting: Mapping[Key, Waiting], n_seen: int) -> int:
+    """The sample of the update that found a cluster first."""
+    if c in known:
+        return known[c].since
+    waits = [waiting[kind, c].since for kind in (BORN, SPLIT) if (kind, c) in waiting]
+    return min(waits, default=n_seen)
 
 
 def gone_changes(before: Clusters, ids: np.ndarray) -> Iterator[Change]:

@@ -11,11 +11,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
+import numpy as np
+
 from ..core.cluster_ids import BORN, MERGED, SPLIT
 from ..core.communities.levels import LONGEST_PAUSE, SHORTEST_PAUSE
 from ..core.communities.matching import Matched
 from ..core.communities.newcomers import is_large_part
 from ..core.layout import NO_CLUSTER, NONE
+from ..core.serialise import Arrays
 
 LOOKS = 4  # that the time for which a change must last has room for
 FEWEST_SAMPLES = 16  # of a cluster that is born
@@ -30,6 +33,17 @@ class Waiting(NamedTuple):
     cluster: int  # that it happens to: is split or merged into; NO_CLUSTER for a birth
     since: int  # sample of the update that found it first
     wait: int  # samples for which it must last
+
+
+def export_waiting(waiting: Mapping[Key, Waiting]) -> Arrays:
+    """The changes that wait, as a plain array."""
+    rows = [(*key, *change) for key, change in waiting.items()]
+    return {"community_change": np.array(rows, np.int64).reshape(-1, 2 + len(Waiting._fields))}
+
+
+def restore_waiting(arrays: Arrays) -> dict[Key, Waiting]:
+    """What `export_waiting` wrote."""
+    return {(kind, c): Waiting(*rest) for kind, c, *rest in arrays["community_change"].tolist()}
 
 
 def present_changes(matching: Matched) -> dict[Key, int]:
