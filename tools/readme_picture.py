@@ -17,7 +17,7 @@ PICTURE = ROOT / "docs/images/topology.png"
 
 
 def main() -> None:
-    """Run the demo where its picture is in nobody's way, and keep the picture."""
+    """Run the demo in a folder of its own, and keep its picture."""
     with tempfile.TemporaryDirectory() as folder:
         paths = os.pathsep.join(filter(None, [str(ROOT / "src"), os.environ.get("PYTHONPATH")]))
         subprocess.run(

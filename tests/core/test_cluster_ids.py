@@ -74,7 +74,7 @@ def ids(state):
 
 
 @pytest.mark.parametrize("active", [[1] * 6, [0, 1, 1, 1, 1, 1], [0, 0, 1, 1, 1, 1], [0] * 4 + [1] * 2])
-def test_those_joined_are_all_that_are_concerned(active, model, compiled, lines):
+def test_those_joined_are_all_that_are_affected(active, model, compiled, lines):
     """Comparing the one component only and comparing all is the same."""
     links = {"evidence": CHAIN["evidence"], "edge": [(0, 1), (2, 3)]}
     one, other = (model(ON_A_LINE, usage=[2, 2, 5, 2, 2, 2], active=active, **links) for _ in range(2))

@@ -38,7 +38,7 @@ def next_to_go(active, last_won):
         ([0, 1, 0, 1], [4, 1, 3, 2], 1),  # node 2 is inactive, but not of the staler half
         ([1, 1, 1, 1], [4, 1, 3, 2], 1),
         ([0, 0, 0, 0], [5, 2, 2, 9], 1),  # of equals the oldest
-        ([1, 0, 1, 0], [0, 0, 0, 0], 1),  # nothing is known of a model from an older file
+        ([1, 0, 1, 0], [0, 0, 0, 0], 1),  # nothing is known of any of them
         ([1, 1, 1, 0, 0], [1, 2, 2, 2, 9], 3),  # nodes as stale as the last of the half belong to it
     ],
 )
@@ -120,7 +120,7 @@ def test_a_gain_falls_by_the_evidence_that_goes(model):
     assert gone(state, 3)["activity"].tolist() == [3, 1, 0]
 
 
-def test_a_node_without_a_seat_goes_in_silence(model):
+def test_a_node_without_a_slot_is_dropped_without_an_event(model):
     state = model(ON_A_LINE, usage=[1, 3, 1, 3, 1, 1], active=[0, 1, 0, 1, 0, 0], last_won=[1, 2, 3, 4, 5, 6])
     after = gone(state, 5)
     assert after["prototype"].ravel().tolist() == [1, 3, 6, 10, 15]

@@ -329,7 +329,7 @@ def test_correlation_is_that_of_all_samples(with_base):
 
 def test_with_a_model_without_directions_there_are_none():
     X = np.random.default_rng(1).normal(size=(80, 3))
-    old = learn(new_state(3), X[:40].copy(), CAPPED)  # of a file from before there were directions
+    old = learn(new_state(3), X[:40].copy(), CAPPED)
     new = learn(new_state(3, CAPPED), X[40:].copy(), CAPPED)
     assert "direction" not in export(merge_states([old, new], None, True).state)[1]
     assert "direction" in export(merge_states([new, copy(new)], None, True).state)[1]

@@ -52,7 +52,7 @@ def test_components_are_named_by_their_lowest_node(model):
     assert scalars.n_nodes - scalars.n_joins == 4
 
 
-def test_a_component_is_named_by_its_lowest_node_whoever_took_a_seat_first(model):
+def test_a_component_is_named_by_its_lowest_node_not_by_its_first_slot(model):
     # Node 2 takes the first slot, because its evidence comes first.
     state = model(
         [[0], [1], [2], [3]],

@@ -21,7 +21,7 @@ def row_of(state, i, j):
     )
 
 
-def test_a_node_keeps_its_seat(model, compiled):
+def test_a_node_keeps_its_slot(model, compiled):
     state = model(ON_A_LINE)
     take_slot = compiled(topology.take_slot)
     assert [take_slot(state, k) for k in (2, 0, 2)] == [0, 1, 0]
@@ -61,7 +61,7 @@ def test_an_edge_stays_when_the_bar_rises_above_it(model, compiled):
 
 
 def around(state, s):
-    """The nodes that one meets from a slot on, following mates."""
+    """The nodes that one meets from a slot on, following `next_in_component`."""
     met, next_in_component = [state.slot["node"][s]], state.slot["next_in_component"][s]
     while next_in_component != s:
         met.append(state.slot["node"][next_in_component])
@@ -104,7 +104,7 @@ def test_cut_takes_the_evidence_along(model, compiled):
     assert sorted(isolated) == [0, 3]  # node 3 never had an edge, node 0 has none any more
 
 
-def test_cut_of_inactive_nodes_watches_nobody(model, compiled):
+def test_cut_of_inactive_nodes_isolates_none(model, compiled):
     state = model(ON_A_LINE, usage=[3, 3, 3, 3], evidence=[(0, 1, 3)], edge=[(0, 1)])
     compiled(topology.cut)(state, 0)
     assert scalars_of(state).n_isolated == 0
@@ -160,7 +160,7 @@ def test_rejoin_finds_the_components_anew(model, compiled):
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
-def test_root_is_the_oldest_seat_and_shortens_the_path(order, model, compiled):
+def test_root_is_the_oldest_slot_and_shortens_the_path(order, model, compiled):
     state = model(ON_A_LINE, **USED)
     for s in order:
         compiled(topology.join)(state, s, s + 1)

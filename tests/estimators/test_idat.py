@@ -240,7 +240,7 @@ def test_attributes_need_a_fitted_model():
         model.save("never.everclust")
 
 
-def test_attributes_are_pictures_that_nobody_can_paint_over():
+def test_attributes_are_copies_that_cannot_change_the_model():
     model = IDAT().fit(IRIS)
     before = model.prototypes_
     for name in ARRAYS:

@@ -316,7 +316,7 @@ def test_the_error_for_huge_values_is_one_sentence(algorithm):
 
 
 @BOTH
-def test_nobody_is_warned_of_huge_values_before_they_are_refused(algorithm):
+def test_huge_values_are_refused_without_a_warning_first(algorithm):
     """Warnings are errors here; a running stream takes a shorter way."""
     model = algorithm().partial_fit(IRIS)
     before = everything(model)

@@ -51,7 +51,7 @@ def test_two_kernels_may_share_parts(parts):
     assert jit.kernel(lambda values: all_squared(values).sum())(np.array([0.0, 1.0])) == 1 + 4
 
 
-def test_whoever_compiles_otherwise_can_call_parts_too(parts):
+def test_parts_can_be_called_from_other_compiled_functions(parts):
     squared = parts[1]
     assert numba.njit(lambda x: squared(x))(2.0) == 9
 

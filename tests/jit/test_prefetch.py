@@ -100,7 +100,7 @@ def test_a_kernel_that_is_not_in_the_plan_is_not_awaited(workshop):
     assert sys.modules["workshop"].compiled_here == []
 
 
-def test_nobody_waits_for_a_process_that_has_failed(workshop):
+def test_a_process_that_has_failed_is_not_waited_for(workshop):
     prefetch.expect("workshop", "broken")
     prefetch.start()
     waiting = threading.Thread(target=wait_for, args=("first",), daemon=True)

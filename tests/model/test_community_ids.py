@@ -346,8 +346,8 @@ def test_the_nearest_nodes_vote_on_predictions():
         if i in place and j in place
     }
     root, clusters = np.sqrt(model.feature_weights_), model.node_labels_[base].tolist()
-    nodes, voice = (model.prototypes_[base] * root).tolist(), valley_oracle.vote_weights(w, clusters)
-    expected = [valley_oracle.vote(nodes, clusters, voice, x) for x in (X[:1000] * root).tolist()]
+    nodes, weights = (model.prototypes_[base] * root).tolist(), valley_oracle.vote_weights(w, clusters)
+    expected = [valley_oracle.vote(nodes, clusters, weights, x) for x in (X[:1000] * root).tolist()]
     assert model.predict(X[:1000]).tolist() == expected
     assert model.predict(model.prototypes_[base]).tolist() == clusters
     away = ((X[:1000, None] - model.prototypes_[base]) ** 2 * model.feature_weights_).sum(axis=2)

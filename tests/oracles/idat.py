@@ -256,7 +256,7 @@ class Oracle:
         """All evidence that node k shares with others."""
         return sum(n for ij, n in self.evidence.items() if k in ij)
 
-    def gain(self, k: int) -> int:
+    def activity(self, k: int) -> int:
         """2.5.3 P_k: what node k gained in usage and evidence since the last maintenance."""
         usage_gained = self.usage[k] - self.usage_before[k]
         evidence_gained = self.row_sum(k) - self.evidence_before[k]
@@ -264,8 +264,8 @@ class Oracle:
 
     def retire_quiet_nodes(self) -> None:
         """2.5.3 Two quiet rounds in a row make a node inactive; any other resets the count."""
-        gains = [self.gain(k) for k in range(len(self.usage))]
-        positive = [gain for gain in gains if gain > 0]
+        activities = [self.activity(k) for k in range(len(self.usage))]
+        positive = [activity for activity in activities if activity > 0]
         if not positive:
             self.idle = [0] * len(self.idle)
             return
@@ -273,7 +273,7 @@ class Oracle:
         q3 = hazen_quantile(positive, 0.75)
         lower_bound = max(q1 - TUKEY * (q3 - q1), 0.0)
         for k in range(len(self.usage)):
-            if self.active[k] and not self.has_edge(k) and not self.above(gains[k], lower_bound):
+            if self.active[k] and not self.has_edge(k) and not self.above(activities[k], lower_bound):
                 self.idle[k] += 1
             else:
                 self.idle[k] = 0
@@ -285,7 +285,7 @@ class Oracle:
         return any(k in ij for ij in self.edges)
 
     def take_snapshots(self) -> None:
-        """2.5.4 What the next maintenance measures gains from."""
+        """2.5.4 What the next maintenance measures activity from."""
         self.usage_before = list(self.usage)
         self.evidence_before = [self.row_sum(k) for k in range(len(self.usage))]
 

@@ -18,7 +18,7 @@ from .topology import root
 
 GONE, SPLIT, MERGED, BORN = 0, 1, 2, 3  # in the order of events within one sample
 
-N_ROWS = 10  # of working memory: affected slots, marks, and the eight fields of Parts
+N_SCRATCH_ROWS = 10  # of working memory: affected slots, marks, and the eight fields of Parts
 
 
 class Parts(NamedTuple):
@@ -41,7 +41,7 @@ declare_lists(Parts, *Parts._fields)
 @jit_allocating
 def update_ids(state):  # INOUT slot, event, event_centre, scalars
     """Give the clusters their ids after this sample, and log what has happened to them."""
-    _update_ids(state, np.empty((N_ROWS, state.scalars[0].n_slots), np.int64))
+    _update_ids(state, np.empty((N_SCRATCH_ROWS, state.scalars[0].n_slots), np.int64))
 
 
 @jit

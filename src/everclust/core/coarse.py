@@ -24,9 +24,9 @@ import numpy as np
 from ..jit.blocks import LANES, aligned, copy_blocks, new_blocks
 from ..jit.compile import FUSED, jit, jit_allocating, kernel
 from ..jit.simd import WIDTH, load, lower, lowest, splat, store
+from .layout import SPACING
 from .readout import ReadOut, measure_vector
 
-SPACING = 2.0**-23  # of float32: twice the largest relative rounding error
 TINY = 1e-25
 ROW_LIMIT = 1e16  # rows with a larger ‖x‖² are measured exactly
 UNIT_LIMIT = 400  # of the exponent: in finer units, squares that underflow in float64 could be seen

@@ -171,7 +171,7 @@ def list_nearest(candidates, bounds, r, near, i):  # INOUT near
         if has_near(bound, start, limit):
             for k in range(start, min(start + WIDTH, b.shape[0])):
                 if bound[k] <= limit and not near.is_taken[k]:
-                    insert(nodes, away, k, distance(x, b[k], candidates.weight))
+                    insert_near(nodes, away, k, distance(x, b[k], candidates.weight))
             limit = coarse_limit(norm, min(away[N_NEAR - 1], candidates.reach) * candidates.unit)
     set_bound(near, i, away[0])
 
@@ -185,7 +185,7 @@ def coarse_limit(norm, away):
 
 
 @jit
-def insert(nodes, away, k, to_k):  # INOUT nodes, away
+def insert_near(nodes, away, k, to_k):  # INOUT nodes, away
     """Put node k, which comes after those that are in the list, where its distance belongs."""
     n = N_NEAR - 1
     if to_k < away[n]:

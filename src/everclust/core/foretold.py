@@ -17,7 +17,7 @@ from .layout import N_DIRECTIONS
 FEWEST_NODES = 8  # used more than once
 MOST_COMPARED = 128  # nodes, each with all others
 LATER = 2  # times as many samples as at the latest comparison
-FAR = 0.7  # of the squared distance of any two nodes: as far as this, and features are not foretold
+HIGHEST_SHARE = 0.7  # of the squared distance of any two nodes: as far as this, and features are not foretold
 MEAN, VARIANCE, FOUND, EXPECTED = range(4)  # rows of sums
 
 
@@ -124,6 +124,6 @@ def decide(state, median, most, sums):  # INOUT foretold
         gain = min(state.square_sum[j], most) - min(state.square_sum[j], median)
         found += gain * sums[FOUND, j]
         expected += gain * sums[EXPECTED, j]
-    are_foretold = found < FAR * expected
+    are_foretold = found < HIGHEST_SHARE * expected
     for j in range(sums.shape[1]):
-        state.foretold[j] = are_foretold and sums[FOUND, j] < FAR * sums[EXPECTED, j]
+        state.foretold[j] = are_foretold and sums[FOUND, j] < HIGHEST_SHARE * sums[EXPECTED, j]

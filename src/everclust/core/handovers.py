@@ -56,7 +56,7 @@ def hand_over(state, first, second):  # INOUT handover, scalars.n_handovers
 def outdate_beyond(state, first, reach):  # INOUT handover
     """Node `first` has a new neighbour within `reach`: w{first, k} = 1 for all nodes k beyond it.
 
-    Its samples handed over to those for want of a nearer node.
+    Its samples handed over to those because no nearer node existed.
     """
     y, birth = state.prototype, state.node[first].birth
     for k in range(state.scalars[0].n_nodes):

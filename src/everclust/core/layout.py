@@ -21,4 +21,5 @@ NO_EXPONENT = 2**62  # scalars.first_exponent before any distance was counted
 
 N_DIRECTIONS = 8  # in which the variance of the stream is measured: see correlation.py
 
+SPACING = 2.0**-23  # of float32: twice the largest relative rounding error
 NOT_CENTRED = 2**62  # scalars.n_coarse_misses of a coarse copy that was never made

@@ -87,7 +87,7 @@ def learn_rows_with_additions(state, X, start, variant, watch):  # INOUT state, 
     """The same with what `EverClust` adds: probes, weights, and looks for newcomers. Returns also after the
     sample to pause at, and after one at which newcomers were found.
 
-    A kernel of its own, so that nobody waits for it to be compiled who only uses `IDAT`.
+    A kernel of its own, so that users of `IDAT` alone do not wait until it is compiled.
     """
     state = refer(state)
     scalars, scratch = state.scalars[0], new_scratch(state)

@@ -19,15 +19,14 @@ import numpy as np
 from ..jit.blocks import LANES, least
 from ..jit.compile import COARSE, FUSED, jit, jit_allocating, jit_inlined
 from ..jit.simd import load, lower, lowest, splat, store
-from .layout import NONE
+from .layout import NONE, SPACING
 from .metric import distance, two_distances
 from .spread import present_scale
 from .window import average
 
-SPACING = 2.0**-23  # of float32: twice the largest relative rounding error
 SAMPLE_LIMIT = 1e12  # samples farther from the centre are compared with all nodes exactly
-NODE_LIMIT = 1e15  # nodes farther from it have the bound FAR, which is nearer than they are
-FAR = np.float32(4e29)
+NODE_LIMIT = 1e15  # nodes farther from it have the bound FARTHEST, which is nearer than they are
+FARTHEST = np.float32(4e29)
 NO_NODE = np.float32(np.inf)  # bound of a lane without a node
 ZERO = np.float32(0.0)
 V0, V1, V2, V3 = 0, 16, 32, 48  # where the four vectors of a block begin
@@ -83,7 +82,7 @@ def update_coarse(state, k):  # INOUT coarse
     if not norm < NODE_LIMIT * NODE_LIMIT:
         for j in range(d):
             column[j] = 0.0
-        column[d] = FAR
+        column[d] = FARTHEST
 
 
 @jit

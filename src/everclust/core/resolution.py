@@ -14,7 +14,7 @@ from .layout import LONGEST_REST, N_BINS, N_PROBES, NO_EXPONENT
 from .metric import plain_vector_of_weighted_squared_distances
 
 NEAREST, SECOND, PRESENT, WHEN = range(4)  # rows of state.probe_distance
-FAR = 1.7e308  # squared distance before any sample has come
+NOT_MEASURED = 1.7e308  # squared distance before any sample has come
 BINS_BELOW = 96  # the first distance; two bins are a factor of 2 in the square of a distance
 INTERVALS = 16  # for which probes are compared
 SHORTEST_INTERVAL = 8
@@ -57,8 +57,8 @@ def take_probe(state, x):  # INOUT probe, probe_distance, scalars.n_probes
     k = state.scalars[0].n_probes
     for j in range(x.shape[0]):
         state.probe[j, k] = x[j]
-    state.probe_distance[NEAREST, k] = FAR
-    state.probe_distance[SECOND, k] = FAR
+    state.probe_distance[NEAREST, k] = NOT_MEASURED
+    state.probe_distance[SECOND, k] = NOT_MEASURED
     state.scalars[0].n_probes = k + 1
 
 

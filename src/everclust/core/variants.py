@@ -1,6 +1,7 @@
 """Variants of the algorithm: the published one, those of the paper's ablation study, and additions.
 
-`IDAT()` uses PUBLISHED, `EverClust()` uses REFINED, capped or not. The others exist for the benchmark.
+`IDAT()` uses PUBLISHED, `EverClust()` uses REFINED, capped or not. The others exist for the paper's ablation
+study, tests and studies.
 """
 
 from typing import NamedTuple

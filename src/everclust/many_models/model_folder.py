@@ -41,7 +41,7 @@ class ModelFolder:
         new = [path for path in (folder / LOCK, folder) if not path.exists()]
         folder.mkdir(parents=True, exist_ok=True)
         self._lock: Any = open(folder / LOCK, "ab")  # noqa: SIM115
-        self._made: list[Path] = []  # by us, if nobody else has the lock
+        self._made: list[Path] = []  # by us, if no other run has the lock
         self.files: dict[Key, int] = {}
         try:
             _take_lock(self._lock, folder)

@@ -14,7 +14,7 @@ def test_a_young_node_counts_for_the_cell_that_it_hands_over_to_most(compiled):
     told = np.array([4, 4, 4, 4, 7, 4])
     links = np.array([[0, 2, 3], [1, 2, 5], [2, 3, 1], [3, 4, 90]])
     is_cell = np.array([True, True, False, False, True, False])
-    # Node 3 hands over to 2 and to another cluster; node 5 to nobody. Of equal links, the lower node counts.
+    # Node 3 hands over to 2 and to another cluster; node 5 to none. Of equal links, the lower node counts.
     assert compiled(find_cells)(is_cell, told, links).tolist() == [0, 1, 1, 1, 4, -1]
     links[0, 2] = 5
     assert compiled(find_cells)(is_cell, told, links).tolist() == [0, 1, 0, 0, 4, -1]

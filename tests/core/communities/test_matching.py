@@ -44,7 +44,7 @@ def test_ids_are_those_before_then_those_of_candidates_then_new():
     assert found.mass.tolist() == [15, 20, 35, 56, 90]
 
 
-def test_a_cluster_that_no_group_is_the_heir_of():
+def test_a_cluster_that_no_group_continues():
     found = matched(group=np.zeros(6, int))
     assert found.ids.tolist() == [4, 7]
     assert found.main_child.tolist() == [0, -1]  # both share 35 samples with it: the lower id

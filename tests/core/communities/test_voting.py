@@ -17,13 +17,13 @@ A, B, C = 7, 3, 5  # ids
 def label(model):
     """The cluster of a point among nodes."""
 
-    def find(nodes, clusters, x, weights=None, voice=None):
+    def find(nodes, clusters, x, weights=None, share=None):
         nodes = [list(map(float, np.atleast_1d(node))) for node in nodes]
         state = model(nodes, n_seen=10, weight=weights)
         candidates = read_out(state, np.arange(len(nodes)), by_scale=False)
-        voice = np.ones(len(nodes)) if voice is None else np.array(voice)
+        share = np.ones(len(nodes)) if share is None else np.array(share)
         return voting.predict_by_vote(
-            candidates, np.array(clusters), voice, np.array([np.atleast_1d(x)], float)
+            candidates, np.array(clusters), share, np.array([np.atleast_1d(x)], float)
         )[0]
 
     return find
@@ -45,12 +45,12 @@ def test_two_near_ones_outvote_the_nearest(label):
 
 def test_a_node_speaks_with_the_share_that_stays_in_its_cluster(label):
     nodes, clusters = [0, 2, 2.2, 5, 9], [A, B, B, C, C]
-    assert label(nodes, clusters, 0.95, voice=[1, 0.6, 0.6, 1, 1]) == A  # 3.26 against 1.71 + 1.34
-    assert label(nodes, clusters, 0.95, voice=[0.6, 0.6, 0.6, 1, 1]) == B
-    assert label(nodes, clusters, 0.95, voice=[0, 0, 0, 0, 0]) == A  # no node has a weight: the nearest
+    assert label(nodes, clusters, 0.95, share=[1, 0.6, 0.6, 1, 1]) == A  # 3.26 against 1.71 + 1.34
+    assert label(nodes, clusters, 0.95, share=[0.6, 0.6, 0.6, 1, 1]) == B
+    assert label(nodes, clusters, 0.95, share=[0, 0, 0, 0, 0]) == A  # no node has a weight: the nearest
 
 
-def test_voices():
+def test_vote_weights():
     """Node 0 hands over 6 to its own cluster and 2 to another; node 3 to others alone; node 4 to none."""
     links = np.array([(0, 1, 6), (0, 2, 2), (2, 3, 5)])
     cluster = np.array([A, A, B, C, A])
@@ -89,6 +89,6 @@ def test_against_the_slow_rule(seed, n, d, n_clusters):
     nodes, clusters = rng.integers(-9, 10, (n, d)).astype(float), rng.integers(n_clusters, size=n)
     X = rng.integers(-9, 10, (20, d)).astype(float)
     candidates = ReadOut(pack(nodes), np.ones(len(nodes)), np.arange(n), np.empty(0))
-    voice = rng.integers(0, 5, n) / 4
-    expected = [valley_oracle.vote(nodes.tolist(), clusters.tolist(), voice, x) for x in X.tolist()]
-    assert voting.predict_by_vote(candidates, clusters, voice, X).tolist() == expected
+    share = rng.integers(0, 5, n) / 4
+    expected = [valley_oracle.vote(nodes.tolist(), clusters.tolist(), share, x) for x in X.tolist()]
+    assert voting.predict_by_vote(candidates, clusters, share, X).tolist() == expected
