@@ -34,7 +34,7 @@ test-slow: $(READY) kernels chromium
 	$(BIN)/pytest -n 2 --dist loadfile --hypothesis-profile=more $(DRAWN)
 
 # Tests that draw their examples.
-DRAWN = tests/core tests/test_lockstep.py tests/test_metamorphic.py tests/model/test_component_ids.py \
+DRAWN = tests/core tests/test_lockstep.py tests/test_metamorphic.py tests/model/ids/test_component_ids.py \
 	tests/estimators/test_max_nodes.py tests/baselines/cim tests/baselines/neural_gas
 
 # Compile once, before several processes need it.

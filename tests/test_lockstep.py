@@ -163,7 +163,7 @@ def compare_models(state, slow):
     same(fields["usage"], slow.usage)
     same(fields["active"], slow.active)
     same(fields["idle"], slow.idle)
-    same(fields["activity"], [slow.gain(k) for k in range(n_nodes)])
+    same(fields["activity"], [slow.activity(k) for k in range(n_nodes)])
 
     assert {(i, j): n for i, j, n in fields["evidence"].tolist()} == slow.evidence
     assert list(map(tuple, fields["edge"].tolist())) == sorted(slow.edges)

@@ -13,7 +13,7 @@ from everclust import load
 from everclust.stream import secrets
 from everclust.stream.batch import StreamError
 from everclust.stream.secrets import expanded, masked
-from stream.test_webhook import receiving
+from stream.sinks.test_webhook import receiving
 from support import servers
 
 

@@ -197,7 +197,7 @@ def redis_lag(folder):
 
 
 def nats_lag(folder):
-    from stream.test_message_systems import publish_nats
+    from stream.sources.test_message_systems import publish_nats
 
     folder.mkdir()
     with servers.nats(folder) as port:

@@ -112,7 +112,7 @@ def restored(slow):
     scalars = {name: getattr(slow, name, 0) for name in KEPT_SCALARS}
     fields = {name: np.array(getattr(slow, name)) for name in ("prototype", "mean", "window")}
     fields |= {name: np.array(getattr(slow, name)) for name in ("usage", "wins", "scale", "active", "idle")}
-    fields["activity"] = np.array([slow.gain(k) for k in range(len(slow.usage))])
+    fields["activity"] = np.array([slow.activity(k) for k in range(len(slow.usage))])
     fields["square_sum"] = np.array(slow.m2)
     fields["evidence"] = np.array([(*ij, n) for ij, n in slow.evidence.items()], np.int64).reshape(-1, 3)
     fields["edge"] = np.array(sorted(slow.edges), np.int64).reshape(-1, 2)

@@ -3,7 +3,7 @@
 Owner of the ids. A cluster is a component of active nodes. Each of its slots has a *cluster root*: the
 root of the component at the last update, where the id and its age are stored. An update compares cluster
 roots with present roots. It iterates in node order, not slot order: slot order is not saved.
-Events are appended to a buffer in the state, which `everclust.model.component_ids` reads.
+Events are appended to a buffer in the state, which `everclust.model.ids.component_ids` reads.
 """
 
 from typing import NamedTuple

@@ -102,6 +102,14 @@ def births_of(state: State) -> np.ndarray:
     return state.node["birth"][: state.scalars["n_nodes"][0]].copy()
 
 
+def index_by_birth(births: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Index of the node of each wanted birth, or NONE; births rise."""
+    if not len(births):
+        return np.full(len(wanted), NONE)
+    index = np.minimum(births.searchsorted(wanted), len(births) - 1)
+    return np.where(births[index] == wanted, index, NONE)
+
+
 def handovers(state: State) -> np.ndarray:
     """(i, j, count) of every pair of nodes with hand-overs, i < j, sorted."""
     return find_pairs(state.handover, births_of(state))

@@ -10,9 +10,9 @@ from typing import Any, Literal, TypeVar, overload
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.merge import is_fork
-from ..core.recount import PairCounts
-from ..core.recount import count_pairs as count
+from ..core.merging.merge import is_fork
+from ..core.merging.recount import PairCounts
+from ..core.merging.recount import count_pairs as count
 from ..core.state import State
 from ..model.learner import Learner
 from ..model.merging import Mapping, mappings_of, merge_learners, recount_learner

@@ -20,12 +20,12 @@ from ..core.spread import SCALE_FLOOR
 from ..core.state import State
 from ..version import __version__
 from .clusters import COMPONENTS, HANDOVER
-from .event_log import N_COLUMNS
-from .matching import Community
+from .ids.event_log import N_COLUMNS
+from .ids.matching import Community
+from .ids.schedule import FIRST_UPDATE
+from .ids.shifts import JOINED, Shift
+from .ids.waiting import Waiting
 from .rows import LARGEST
-from .schedule import FIRST_UPDATE
-from .shifts import JOINED, Shift
-from .waiting import Waiting
 
 FORMAT = 2
 MOST_SAMPLES = 2**53  # more than any model has learnt: sums of larger counts could overflow

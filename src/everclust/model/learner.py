@@ -14,9 +14,9 @@ from ..core.state import State, copy, scalar
 from ..core.variants import PUBLISHED, Variant
 from ..jit.reference import hold
 from .clusters import COMPONENTS, HANDOVER
-from .community_ids import CommunityIds
-from .component_ids import ComponentIds
 from .events import Event
+from .ids.community_ids import CommunityIds
+from .ids.component_ids import ComponentIds
 from .novelty import Known, take_known
 from .predict import labels
 from .rows import CHUNK_CELLS, as_kernel_rows

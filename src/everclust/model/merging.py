@@ -14,16 +14,17 @@ import numpy as np
 from ..core.communities.matching import Matched
 from ..core.layout import NO_CLUSTER, NONE
 from ..core.learn import learn
-from ..core.merge import merge_states
+from ..core.merging.merge import merge_states
+from ..core.merging.recount import PairCounts, recounted
 from ..core.readout import components
-from ..core.recount import PairCounts, recounted
 from ..core.serialise import Arrays
 from ..core.state import scalar
 from ..core.variants import Variant
-from .clusters import HANDOVER, read_communities, read_components
-from .event_log import as_records
+from .clusters import HANDOVER, read_components
+from .ids.event_log import as_records
+from .ids.matching import Community, changes, match_ids
+from .ids.read_communities import read_communities
 from .learner import Learner
-from .matching import Community, changes, match_ids
 from .origins import (
     CENTRE,
     SAMPLE,

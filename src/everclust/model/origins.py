@@ -9,14 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.correspondence import index_by_birth
-from ..core.handovers import births_of
+from ..core.handovers import births_of, index_by_birth
 from ..core.layout import NO_CLUSTER, NONE
 from ..core.serialise import Arrays
 from ..core.state import State, scalar
 from .clusters import COMPONENTS, HANDOVER, read_components
+from .ids.matching import Community
 from .learner import Learner
-from .matching import Community
 
 SAMPLE, CLUSTER, PART, CENTRE = 0, 2, 3, 5  # columns of an event
 

@@ -14,10 +14,9 @@ from threading import Event
 
 import numpy as np
 
-from ..core.correspondence import index_by_birth
-from ..core.handovers import births_of
+from ..core.handovers import births_of, index_by_birth
 from ..core.layout import NONE
-from ..core.recount import PairCounts, apportioned, count_pairs
+from ..core.merging.recount import PairCounts, apportioned, count_pairs
 from ..core.serialise import export
 from ..core.state import new_state
 from .learner import Learner

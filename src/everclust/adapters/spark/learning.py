@@ -12,7 +12,7 @@ import pyarrow as pa
 from pyspark.sql.functions import col, floor
 from pyspark.sql.functions import sum as total
 
-from ...core.recount import PairCounts
+from ...core.merging.recount import PairCounts
 from ...estimators.everclust import EverClust
 from ...estimators.merging import count_pairs, merge, recount
 from .columns import errors_of_columns, feature_columns, feature_names

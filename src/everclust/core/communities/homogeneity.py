@@ -1,7 +1,7 @@
 """Whether the samples of a cluster lie where they lay before: wins of its nodes in two intervals compared.
 
 The nodes that were there before both intervals are cells; what a younger node won counts for the cell that it
-hands over to most. What a difference means is up to `everclust.model.shifts`.
+hands over to most. What a difference means is up to `everclust.model.ids.shifts`.
 """
 
 from typing import NamedTuple

@@ -5,9 +5,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from everclust.model.absences import BACK, FEWEST_LOOKS, QUIET, look
-from everclust.model.matching import Community
-from everclust.model.schedule import ABSENCE_INTERVAL as STEP
+from everclust.model.ids.absences import BACK, FEWEST_LOOKS, QUIET, look
+from everclust.model.ids.matching import Community
+from everclust.model.ids.schedule import ABSENCE_INTERVAL as STEP
 
 
 def follow(counts):

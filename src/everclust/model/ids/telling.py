@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.cluster_ids import BORN, GONE, MERGED, SPLIT
-from ..core.communities.matching import Matched, Told
-from ..core.layout import NO_CLUSTER, NONE
+from ...core.cluster_ids import BORN, GONE, MERGED, SPLIT
+from ...core.communities.matching import Matched, Told
+from ...core.layout import NO_CLUSTER, NONE
 from .matching import Change, Community
 from .shifts import JOINED, PARTED
 from .waiting import Key, Waiting

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everclust.core.correspondence import match_nodes
 from everclust.core.invariants import check
 from everclust.core.layout import NONE
 from everclust.core.learn import learn
-from everclust.core.merge import Part, is_fork, merge_states, reach_of
-from everclust.core.merged_stream import capped_weights, scale_of, stream_of
+from everclust.core.merging.correspondence import match_nodes
+from everclust.core.merging.merge import Part, is_fork, merge_states, reach_of
+from everclust.core.merging.merged_stream import capped_weights, scale_of, stream_of
 from everclust.core.metric import cap
 from everclust.core.serialise import DIRECTION_ARRAYS, examine, export
 from everclust.core.spread import present_scale

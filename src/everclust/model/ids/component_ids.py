@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.layout import NO_CLUSTER
-from ..core.learn import NOT_WATCHED
-from ..core.state import State, scalar, scalars_of
-from .clusters import Clusters, read_components
+from ...core.layout import NO_CLUSTER
+from ...core.learn import NOT_WATCHED
+from ...core.state import State, scalar, scalars_of
+from ..clusters import Clusters, read_components
+from ..events import Event
 from .event_log import Arrays, EventLog
-from .events import Event
 
 
 class ComponentIds:

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .correlation import EXCESS, EXPECTED, FARTHEST, FEWEST_SEEN, LARGEST_EXCESS
-from .metric import RELAXED
-from .serialise import Arrays
-from .spread import SCALE_FLOOR
+from ..correlation import EXCESS, EXPECTED, FARTHEST, FEWEST_SEEN, LARGEST_EXCESS
+from ..metric import RELAXED
+from ..serialise import Arrays
+from ..spread import SCALE_FLOOR
 
 
 class Stream(NamedTuple):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from everclust.core.invariants import check
 from everclust.core.learn import learn
-from everclust.core.recount import apportioned, count_pairs, recounted
+from everclust.core.merging.recount import apportioned, count_pairs, recounted
 from everclust.core.serialise import examine, export
 from everclust.core.state import new_state, scalar
 from everclust.core.variants import CAPPED

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.communities.levels import SHORTEST_PAUSE
-from ..core.communities.linked_nodes import Base, named_by_lowest
-from ..core.communities.matching import (
+from ...core.communities.levels import SHORTEST_PAUSE
+from ...core.communities.linked_nodes import Base, named_by_lowest
+from ...core.communities.matching import (
     NO_MEMBERS,
     Arrivals,
     Matched,
@@ -18,16 +18,20 @@ from ..core.communities.matching import (
     count_arrivals,
     tell_nodes,
 )
-from ..core.communities.newcomers import is_due
-from ..core.communities.voting import vote_weights
-from ..core.handovers import births_of
-from ..core.layout import FEWEST, FOUND_AT, NO_CLUSTER
-from ..core.state import State, scalar
-from ..jit.compile import Direct
+from ...core.communities.newcomers import is_due
+from ...core.communities.voting import vote_weights
+from ...core.handovers import births_of
+from ...core.layout import FEWEST, FOUND_AT, NO_CLUSTER
+from ...core.state import State, scalar
+from ...jit.compile import Direct
+from ..clusters import HANDOVER, Clusters
+from ..events import Event
 from .absences import QUIET, look_at_all
-from .clusters import (
-    HANDOVER,
-    Clusters,
+from .component_ids import empty_buffer, new_ids, replace_ids
+from .divisions import Lately
+from .event_log import Arrays, EventLog, as_records
+from .matching import Change, Community, export_communities, restore_communities
+from .read_communities import (
     CommunityReadOut,
     clear_clusters,
     has_unsettled,
@@ -35,11 +39,6 @@ from .clusters import (
     read_communities,
     told_of,
 )
-from .component_ids import empty_buffer, new_ids, replace_ids
-from .divisions import Lately
-from .event_log import Arrays, EventLog, as_records
-from .events import Event
-from .matching import Change, Community, export_communities, restore_communities
 from .schedule import ABSENCE_INTERVAL, Schedule, is_answer
 from .shifts import Shifts
 from .telling import (

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import everclust
 from everclust import EverClust
 from everclust.core.communities.linked_nodes import Base
-from everclust.model.divisions import Lately, connected, parts_of, set_divided_apart
+from everclust.model.ids.divisions import Lately, connected, parts_of, set_divided_apart
 
 LINKS = np.array([[0, 1, 9], [1, 2, 9], [2, 3, 9], [3, 4, 9], [4, 5, 9], [0, 6, 1]])
 

@@ -1,6 +1,6 @@
 """When ids of hand-over clusters are updated."""
 
-from everclust.model.schedule import is_answer, next_update, planned_update
+from everclust.model.ids.schedule import is_answer, next_update, planned_update
 
 
 def updates(n_seen, limit):

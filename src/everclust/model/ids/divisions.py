@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.communities.linked_nodes import Base
+from ...core.communities.linked_nodes import Base
 from .waiting import FEWEST_SAMPLES
 
 

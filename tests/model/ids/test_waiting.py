@@ -5,8 +5,8 @@ import pytest
 
 from everclust.core.cluster_ids import BORN, MERGED, SPLIT
 from everclust.core.layout import NO_CLUSTER
-from everclust.model.matching import match_ids
-from everclust.model.waiting import (
+from everclust.model.ids.matching import match_ids
+from everclust.model.ids.waiting import (
     FIRST_TOLD,
     Waiting,
     clusters_of,

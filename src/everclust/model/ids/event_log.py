@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core.cluster_ids import BORN, GONE, MERGED, SPLIT
-from ..core.state import EVENT
+from ...core.cluster_ids import BORN, GONE, MERGED, SPLIT
+from ...core.state import EVENT
+from ..events import Event
 from .absences import BACK, QUIET
-from .events import Event
 from .matching import Change
 from .shifts import JOINED, PARTED
 

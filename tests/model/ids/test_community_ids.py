@@ -12,10 +12,10 @@ import everclust
 from everclust import IDAT, EverClust
 from everclust.core.cluster_ids import BORN, GONE, MERGED, SPLIT
 from everclust.core.handovers import births_of, handovers
-from everclust.model.community_ids import CommunityIds
-from everclust.model.event_log import EventLog, as_records
-from everclust.model.matching import Community, changes, match_ids, match_members
-from everclust.model.waiting import Waiting
+from everclust.model.ids.community_ids import CommunityIds
+from everclust.model.ids.event_log import EventLog, as_records
+from everclust.model.ids.matching import Community, changes, match_ids, match_members
+from everclust.model.ids.waiting import Waiting
 from oracles import valleys as valley_oracle
 
 IRIS = load_iris().data

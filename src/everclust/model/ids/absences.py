@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from ..core.cluster_ids import BORN
-from ..core.communities.matching import Arrivals
+from ...core.cluster_ids import BORN
+from ...core.communities.matching import Arrivals
 from .matching import Community
 
 QUIET, BACK = BORN + 1, BORN + 2  # kinds of events, after those of the core

@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..layout import NO_CLUSTER, NONE
+from ..serialise import Arrays
 from .correspondence import Sources
-from .layout import NO_CLUSTER, NONE
-from .serialise import Arrays
 
 
 class Pieces(NamedTuple):

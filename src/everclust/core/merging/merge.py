@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .correspondence import Sources, find_sources, index_by_birth, select
-from .handovers import births_of
-from .layout import NONE
+from ..handovers import births_of, index_by_birth
+from ..layout import NONE
+from ..serialise import DIRECTION_ARRAYS, PROBE_ARRAYS, Arrays, export, restore
+from ..state import State, copy, new_state, scalar
+from .correspondence import Sources, find_sources, select
 from .merged_nodes import Pieces, merge_nodes, merge_pairs, places_of, without_surplus
 from .merged_stream import capped_weights, merge_streams, scale_of, stream_of
-from .serialise import DIRECTION_ARRAYS, PROBE_ARRAYS, Arrays, export, restore
-from .state import State, copy, new_state, scalar
 
 FEWEST_IN_INTERVAL = 2
 

@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.cluster_ids import BORN, MERGED, SPLIT
-from ..core.communities.levels import LONGEST_PAUSE, SHORTEST_PAUSE
-from ..core.communities.matching import Matched
-from ..core.communities.newcomers import is_large_part
-from ..core.layout import NO_CLUSTER, NONE
-from ..core.serialise import Arrays
+from ...core.cluster_ids import BORN, MERGED, SPLIT
+from ...core.communities.levels import LONGEST_PAUSE, SHORTEST_PAUSE
+from ...core.communities.matching import Matched
+from ...core.communities.newcomers import is_large_part
+from ...core.layout import NO_CLUSTER, NONE
+from ...core.serialise import Arrays
 
 LOOKS = 4  # that the time for which a change must last has room for
 FEWEST_SAMPLES = 16  # of a cluster that is born

@@ -1,7 +1,7 @@
 import numpy as np
 
 from everclust.core.communities.matching import NO_MEMBERS, Members
-from everclust.model.clusters import told_of
+from everclust.model.ids.read_communities import told_of
 
 
 def test_what_is_told_of_births():

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.cluster_ids import BORN, GONE, MERGED, SPLIT
-from ..core.communities.matching import Matched, Members, match_groups
-from ..core.layout import NO_CLUSTER, NONE
-from ..core.serialise import Arrays
-from ..jit.compile import Direct
+from ...core.cluster_ids import BORN, GONE, MERGED, SPLIT
+from ...core.communities.matching import Matched, Members, match_groups
+from ...core.layout import NO_CLUSTER, NONE
+from ...core.serialise import Arrays
+from ...jit.compile import Direct
 
 
 class Community(NamedTuple):

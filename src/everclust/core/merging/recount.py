@@ -4,13 +4,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..jit.compile import kernel
-from ..jit.reference import refer
-from .layout import NO_CLUSTER, SEED_NODES
-from .nearest import nearest_two, new_scratch
-from .resonance import similarity
-from .serialise import export, restore
-from .state import State, copy, scalar
+from ...jit.compile import kernel
+from ...jit.reference import refer
+from ..layout import NO_CLUSTER, SEED_NODES
+from ..nearest import nearest_two, new_scratch
+from ..resonance import similarity
+from ..serialise import export, restore
+from ..state import State, copy, scalar
 
 
 class PairCounts(NamedTuple):

@@ -10,8 +10,17 @@ import everclust
 from everclust import Event, EverClust
 from everclust.core.communities.homogeneity import Past
 from everclust.core.communities.linked_nodes import Base
-from everclust.model.schedule import is_answer
-from everclust.model.shifts import NO_PAST, Shift, Shifts, compare, fewest_wins, is_unlikely, looked_at, noted
+from everclust.model.ids.schedule import is_answer
+from everclust.model.ids.shifts import (
+    NO_PAST,
+    Shift,
+    Shifts,
+    compare,
+    fewest_wins,
+    is_unlikely,
+    looked_at,
+    noted,
+)
 from oracles import shifts as oracle
 
 NO_LINKS = np.empty((0, 3), np.int64)

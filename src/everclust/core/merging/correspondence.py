@@ -8,15 +8,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..jit.arrays import fill, filled
-from ..jit.blocks import LANES, least, pack
-from ..jit.compile import jit, jit_allocating, kernel
-from ..jit.simd import WIDTH
-from .coarse import EVERYTHING, N_ROWS, ROW_LIMIT, bound_rows, coarse_copy, has_near, new_bounds, round_up
-from .layout import NONE
-from .metric import distance
-from .readout import ReadOut
-from .serialise import Arrays
+from ...jit.arrays import fill, filled
+from ...jit.blocks import LANES, least, pack
+from ...jit.compile import jit, jit_allocating, kernel
+from ...jit.simd import WIDTH
+from ..coarse import EVERYTHING, N_ROWS, ROW_LIMIT, bound_rows, coarse_copy, has_near, new_bounds, round_up
+from ..handovers import index_by_birth
+from ..layout import NONE
+from ..metric import distance
+from ..readout import ReadOut
+from ..serialise import Arrays
 
 N_NEAR = 8  # of 1,457 nodes that sought partners among 1,194, 512 searched anew with 2, 280 with 4, 89 with 8
 
@@ -74,14 +75,6 @@ def _kept(a: Arrays, b: Arrays, base: Arrays) -> Sources:
 
 def _is_used(part: Arrays, index: np.ndarray, base: Arrays) -> np.ndarray:
     return (index != NONE) & (part["usage"][index] > base["usage"])
-
-
-def index_by_birth(births: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Index of the node of each wanted birth, or NONE; births rise."""
-    if not len(births):
-        return np.full(len(wanted), NONE)
-    index = np.minimum(births.searchsorted(wanted), len(births) - 1)
-    return np.where(births[index] == wanted, index, NONE)
 
 
 def match_nodes(a: np.ndarray, b: np.ndarray, weight: np.ndarray, reach: float) -> np.ndarray:

@@ -6,10 +6,10 @@ from everclust.core.cluster_ids import BORN, GONE, MERGED, SPLIT
 from everclust.core.communities.linked_nodes import Base
 from everclust.core.communities.matching import NO_MEMBERS, tell_nodes
 from everclust.core.state import NODE
-from everclust.model.clusters import CommunityReadOut, clear_clusters, newcomer_ids
-from everclust.model.matching import Community, match_ids, match_members
-from everclust.model.shifts import JOINED, PARTED
-from everclust.model.telling import (
+from everclust.model.ids.matching import Community, match_ids, match_members
+from everclust.model.ids.read_communities import CommunityReadOut, clear_clusters, newcomer_ids
+from everclust.model.ids.shifts import JOINED, PARTED
+from everclust.model.ids.telling import (
     Move,
     gone_changes,
     told_changes,
@@ -17,7 +17,7 @@ from everclust.model.telling import (
     unmerged,
     without_early_mergers,
 )
-from everclust.model.waiting import Waiting
+from everclust.model.ids.waiting import Waiting
 
 
 def read_out(told, group, wins):

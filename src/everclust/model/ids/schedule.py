@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.communities.levels import SHORTEST_PAUSE, last_answer, pause_after
-from ..core.communities.newcomers import FEWEST_WINS
-from ..core.layout import FEWEST, FIRST_YOUNG, NEVER, NEXT_PAUSE
-from ..core.serialise import Arrays
+from ...core.communities.levels import SHORTEST_PAUSE, last_answer, pause_after
+from ...core.communities.newcomers import FEWEST_WINS
+from ...core.layout import FEWEST, FIRST_YOUNG, NEVER, NEXT_PAUSE
+from ...core.serialise import Arrays
 from .waiting import look_pause
 
 FIRST_UPDATE = 8

@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.communities.homogeneity import Past, compare_intervals, find_wins
-from ..core.communities.linked_nodes import Base
-from ..core.communities.newcomers import FEWEST_WINS
-from ..core.layout import NO_CLUSTER
-from ..core.serialise import Arrays
-from ..jit.compile import Direct
+from ...core.communities.homogeneity import Past, compare_intervals, find_wins
+from ...core.communities.linked_nodes import Base
+from ...core.communities.newcomers import FEWEST_WINS
+from ...core.layout import NO_CLUSTER
+from ...core.serialise import Arrays
+from ...jit.compile import Direct
 from .absences import BACK
 from .schedule import is_answer
 

@@ -15,7 +15,7 @@ from sklearn.datasets import load_digits, load_iris
 import everclust
 import everclust.core.cluster_ids
 import everclust.core.topology
-import everclust.model.event_log
+import everclust.model.ids.event_log
 from everclust import IDAT
 from everclust.core.eviction import evict
 from everclust.core.growth import grow
@@ -25,7 +25,7 @@ from everclust.core.readout import cluster_ids, components
 from everclust.core.serialise import export, restore
 from everclust.core.state import new_state, scalars_of
 from everclust.core.variants import CAPPED, PRINTED_EVIDENCE, PUBLISHED
-from everclust.model.event_log import EventLog
+from everclust.model.ids.event_log import EventLog
 from oracles.identity import Identities, Node
 from support.jit_mode import PLAIN
 from support.slow import others_slow
@@ -100,7 +100,7 @@ def compare(state, rules, log):
 
 def assert_events(events, expected_events):
     """A sample and an eviction after it may both cause events: they are ordered by kind all the same."""
-    order = {kind: i for i, kind in enumerate(everclust.model.event_log.KINDS.values())}
+    order = {kind: i for i, kind in enumerate(everclust.model.ids.event_log.KINDS.values())}
     expected_events = sorted(expected_events, key=lambda event: (event.sample, order[event.kind]))
     assert [event[:2] for event in events] == [event[:2] for event in expected_events]
     key = lambda event: (event.sample, order[event.kind], event.before, event.after)  # noqa: E731
@@ -304,7 +304,7 @@ def test_sizes_and_centres_are_those_of_the_moment():
 
 
 def test_what_is_remembered_is_bounded_whatever_the_batches(monkeypatch):
-    monkeypatch.setattr(everclust.model.event_log, "MOST_RECORDS", 20)
+    monkeypatch.setattr(everclust.model.ids.event_log, "MOST_RECORDS", 20)
     X = outliers(np.random.default_rng(5), 200 if PLAIN else 2000, 2)
     whole, cut, asked = IDAT().partial_fit(X), IDAT(), IDAT()
     for start in range(0, len(X), 7):
@@ -321,7 +321,7 @@ def test_what_is_remembered_is_bounded_whatever_the_batches(monkeypatch):
 
 
 def test_memory_stays_bounded_without_a_call_of_events(monkeypatch):
-    monkeypatch.setattr(everclust.model.event_log, "MOST_RECORDS", 20)
+    monkeypatch.setattr(everclust.model.ids.event_log, "MOST_RECORDS", 20)
     model = IDAT()
     for x in outliers(np.random.default_rng(5), 200 if PLAIN else 2000, 2):
         model.learn_one(x)

@@ -1,0 +1,1 @@
+"""Models learnt apart become one: docs/merging.md."""

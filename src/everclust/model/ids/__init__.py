@@ -1,0 +1,1 @@
+"""Permanent ids of clusters, and what happens to them."""
