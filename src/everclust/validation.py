@@ -84,6 +84,10 @@ def _validated(estimator: Any, X: Any, reset: bool, as_is: bool) -> np.ndarray:
             "X is sparse, but prototypes are dense: reduce it with sklearn.decomposition.TruncatedSVD, or "
             "pass X.toarray() if that fits into memory."
         )
+    if isinstance(X, np.ma.MaskedArray) and (n_masked := int(np.sum(X.mask))):
+        raise ValueError(
+            f"X has {n_masked} masked values; drop their rows, or fill them, as X.filled() does in NumPy."
+        )
     if isinstance(X, Sequence) and len(X) and isinstance(X[0], Mapping):
         X = _rows_of_dicts(estimator, X, reset, form)
     else:
@@ -118,6 +122,8 @@ def _refuse_value(X: np.ndarray, names: Sequence[Any]) -> NoReturn:
 
 def _validated_array(estimator: Any, X: Any, reset: bool, form: dict[str, Any]) -> np.ndarray:
     """What scikit-learn makes of an array or a table; an error about text names the columns that hold it."""
+    if times := _time_columns(X):
+        _refuse_columns(times)
     try:
         array = validate_data(estimator, X, reset=reset, **form)
         if array.dtype.kind in "mM":
@@ -132,11 +138,21 @@ def _validated_array(estimator: Any, X: Any, reset: bool, form: dict[str, Any]) 
         refused = [str(name) for name in getattr(X, "columns", ()) if _holds_no_numbers(X[name])]
         if not refused:
             raise
-        names = ", ".join(map(repr, refused[:10])) + (", …" if len(refused) > 10 else "")
-        raise ValueError(
-            f"X has columns that hold no numbers, but distances need numbers: {names}; leave them out, as "
-            "X.select_dtypes('number') does in pandas, or encode them as numbers first."
-        ) from None
+        _refuse_columns(refused)
+
+
+def _time_columns(X: Any) -> list[str]:
+    """Columns of a polars table that hold times, which NumPy would take for integers."""
+    columns = zip(getattr(X, "columns", ()), getattr(X, "dtypes", ()), strict=False)
+    return [str(name) for name, dtype in columns if hasattr(dtype, "is_temporal") and dtype.is_temporal()]
+
+
+def _refuse_columns(refused: Sequence[str]) -> NoReturn:
+    names = ", ".join(map(repr, refused[:10])) + (", …" if len(refused) > 10 else "")
+    raise ValueError(
+        f"X has columns that hold no numbers, but distances need numbers: {names}; leave them out, as "
+        "X.select_dtypes('number') does in pandas, or encode them as numbers first."
+    ) from None
 
 
 def _holds_no_numbers(column: Any) -> bool:
@@ -171,6 +187,8 @@ def _rows_of_dicts(
         )
     names = [str(name) for name in (rows[0] if known is None else known)]
     for i, row in enumerate(rows):
+        if not all(isinstance(name, str) for name in row):
+            raise TypeError(f"Row {i} of X has the features {[*row]}, but names of features must be strings.")
         if set(row) != set(names):
             raise ValueError(
                 f"Row {i} of X has the features {sorted(map(str, row))}, but {sorted(names)} were expected."

@@ -403,3 +403,67 @@ def test_tables_and_arrays_of_times_are_refused_in_words():
     table = pandas.DataFrame({"day": times[:, 0].astype("datetime64[s]")})
     with pytest.raises(ValueError, match="distances need numbers: 'day'; leave them out"):
         EverClust().fit(table)
+
+
+# What a stranger tries
+
+
+@BOTH
+def test_masked_values_are_refused(algorithm):
+    X = np.ma.array(IRIS, mask=IRIS > 7.5)
+    with pytest.raises(ValueError, match=r"X has 6 masked values; drop their rows, or fill them"):
+        algorithm().partial_fit(X)
+    assert algorithm().partial_fit(np.ma.array(IRIS)).n_samples_seen_ == 150
+
+
+@BOTH
+def test_times_in_a_polars_table_are_refused(algorithm):
+    days = polars.date_range(polars.date(2026, 1, 1), polars.date(2026, 5, 30), eager=True)
+    table = polars.DataFrame({"a": IRIS[:, 0], "day": days})
+    with pytest.raises(ValueError, match=r"columns that hold no numbers.*: 'day'; leave them out"):
+        algorithm().fit(table)
+
+
+@BOTH
+def test_names_in_dicts_are_strings(algorithm):
+    with pytest.raises(TypeError, match=r"features \[0, 1\], but names of features must be strings"):
+        algorithm().learn_one({0: 1.0, 1: 2.0})
+
+
+@BOTH
+def test_a_bound_that_no_file_can_hold_is_refused(algorithm):
+    with pytest.raises(ValueError, match="max_nodes is 1000000000000000000000, above 2"):
+        algorithm(max_nodes=10**21).fit(IRIS)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"metric": "euclidean"}, "learnt in another metric"),
+        ({"metric": "foo"}, "foo"),
+        ({"max_nodes": "x"}, "max_nodes is 'x'"),
+    ],
+)
+def test_parameters_that_do_not_fit_the_model_cannot_be_saved(parameters, message, tmp_path):
+    model, path = EverClust().fit(IRIS), tmp_path / "model"
+    model.save(path)
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match=message):
+        model.set_params(**parameters).save(path)
+    assert path.read_bytes() == before
+
+
+@BOTH
+def test_a_listener_that_fails_loses_no_event(algorithm):
+    heard = []
+
+    def fails(event):
+        raise RuntimeError(f"no room for {event.kind}")
+
+    model = algorithm().on_event(fails).on_event(heard.append)
+    with pytest.raises(RuntimeError, match="no room for born"):
+        model.partial_fit(DIGITS)
+    assert heard == model.events()
+    assert len(heard) > 1
+    with pytest.raises(TypeError, match="on_event takes a function of an event, but got int"):
+        model.on_event(5)

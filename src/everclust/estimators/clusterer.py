@@ -19,6 +19,7 @@ from ..jit import prefetch
 from ..model.chunks import n_cores
 from ..model.events import Event
 from ..model.file import StoredModel, write_model
+from ..model.file_checks import MOST_SAMPLES
 from ..model.learner import Learner
 from ..model.novelty import are_novel, similarities
 from ..model.parallel import learn_rows, round_length
@@ -56,12 +57,15 @@ class Clusterer(InspectionMixin):
         ----------
         listener : callable
             Called with every `Event`, in the order in which they happened. It is not saved, copied or
-            pickled with the model.
+            pickled with the model. If it raises an error, the batch is learnt nevertheless, the other
+            events are told, and the error is raised after that.
 
         Returns
         -------
         self
         """
+        if not callable(listener):
+            raise TypeError(f"on_event takes a function of an event, but got {type(listener).__name__}.")
         self._listeners = [*self.__dict__.get("_listeners", ()), listener]
         return self
 
@@ -105,6 +109,7 @@ class Clusterer(InspectionMixin):
         path : str or Path
         """
         self._check_is_fitted()
+        self._pass_on_changes(self._learner)  # what no file can hold must not replace one
         names = getattr(self, "feature_names_in_", None)
         write_model(path, *self._learner.export(), self._algorithm, self._saved_params(), names, self._times)
 
@@ -191,9 +196,7 @@ class Clusterer(InspectionMixin):
         """Learn rows in the model's learner or in a new one that replaces it; returns its events."""
         learner = self._learner if new is None else new
         n_jobs = 1 if (chosen := self._n_jobs) is None else n_threads(chosen)
-        parameters = self._metric, self.max_nodes
-        if parameters != learner.parameters:  # to validate them takes time, and samples may come one by one
-            self._pass_on(parameters, learner)
+        self._pass_on_changes(learner)
         self._labels = self._latest = None
         if n_jobs == 1 and new is None and "_listeners" not in self.__dict__:  # the fast path of a stream
             learner.learn(X)
@@ -210,9 +213,16 @@ class Clusterer(InspectionMixin):
             return learner.events(n_seen) if "_listeners" in self.__dict__ else ()
 
     def _notify(self, events: Sequence[Event]) -> None:
+        """Call every listener with every event, and raise the first error afterwards."""
+        errors: list[Exception] = []
         for event in events:
             for listener in self._listeners:
-                listener(event)
+                try:
+                    listener(event)
+                except Exception as error:
+                    errors.append(error)
+        if errors:
+            raise errors[0]
 
     # Parameters
 
@@ -236,10 +246,15 @@ class Clusterer(InspectionMixin):
             raise ValueError(
                 f"max_nodes is {self.max_nodes!r}, but it must be None or an integer of {SEED_NODES} or more."
             )
+        if self.max_nodes > MOST_SAMPLES:
+            raise ValueError(f"max_nodes is {self.max_nodes}, above 2**53; leave it out for no bound.")
         return variant._replace(max_nodes=int(self.max_nodes))
 
-    def _pass_on(self, parameters: tuple[Any, ...], learner: Learner) -> None:
+    def _pass_on_changes(self, learner: Learner) -> None:
         """Let a learner go on with new parameters; its metric cannot change."""
+        parameters = self._metric, self.max_nodes
+        if parameters == learner.parameters:  # to validate them takes time, and samples may come one by one
+            return
         variant = self._chosen_variant()
         if learner.variant.capped != variant.capped:
             raise ValueError(

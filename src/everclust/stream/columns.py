@@ -56,6 +56,8 @@ class Columns:
         width: int | None = None,
     ) -> None:
         self.chosen = list(features) if features else None
+        if twice := [name for name, n in Counter(self.chosen or ()).items() if n > 1]:
+            raise StreamError(f"Column {twice[0]!r} is named twice; a column can be learnt once only.")
         self.exclude = set(exclude)
         self.label, self.id, self.time, self.key = label, id, time, key
         if time_format is not None:

@@ -218,6 +218,10 @@ def test_ids_of_the_same_name_cannot_be_left_out(folder):
             "There is no column 'z' for --columns; there are 'name', 'a', 'b'; check the name.",
         ),
         (
+            {"features": ["a", "b", "a"]},
+            "Column 'a' is named twice; a column can be learnt once only.",
+        ),
+        (
             {"features": ["a", "b"], "id": "a"},
             "Column 'a' is in --columns and also --id, which is never learnt; leave it out of one of them.",
         ),
