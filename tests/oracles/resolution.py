@@ -150,4 +150,8 @@ class RefinedOracle(HandoverOracle):
         vigilance = super().vigilance_over(similarity, interval)
         if self.radius_factor == 1.0:
             return vigilance
-        return 1 / (1 + (1 / vigilance - 1) * self.radius_factor)
+        vigilance = 1 / (1 + (1 / vigilance - 1) * self.radius_factor)
+        if self.end is None:
+            return vigilance
+        least = 1 / (1 + self.end / math.sqrt(2) / self.widest())
+        return least if self.above(least, vigilance) else vigilance
