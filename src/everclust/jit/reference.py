@@ -13,11 +13,9 @@ writes down once where the arrays are, as kernels would; afterwards a call hands
 
 from typing import Any
 
-import numpy as np
 from numba import config
 
 from . import switches
-from .compile import kernel
 
 #: Named tuples -> the fields that are lists of integers.
 LISTS: dict[type, tuple[str, ...]] = {}
@@ -43,20 +41,14 @@ def size_written(whole):
     raise NotImplementedError
 
 
-@kernel
-def describe(whole):
-    """What kernels know of the arrays of a named tuple."""
-    memory = np.empty(size_written(whole), np.uint8)
-    write_down(whole, memory)
-    return memory
-
-
 class Held:
     """A named tuple of arrays, and a description of it in the layout of kernels."""
 
     __slots__ = "_memory", "address", "whole"
 
     def __init__(self, whole: Any) -> None:
+        from .describing import describe  # not earlier: nothing may be compiled before every trick was tried
+
         self.whole = whole  # keeps the arrays alive
         self._memory = describe(whole)
         self.address = self._memory.ctypes.data
