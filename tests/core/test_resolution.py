@@ -264,19 +264,6 @@ def test_samples_pass_while_probes_rest(state, compiled):
     assert (scalars_of(state).n_resting, scalars_of(state).n_probes) == (0, 1)
 
 
-def test_no_node_reaches_beyond_its_cluster(compiled):
-    """With a scale of 2, V = 0.4 is a radius of 3; clusters that end at √2 end 1 from their centres."""
-    within = compiled(resolution.within_clusters)
-    state = new_state(2, REFINED).scalars
-    state["cluster_end"] = math.sqrt(2)
-    assert within(0.4, 0.5, state[0]) == 0.4  # clusters are few
-    state["radius_factor"] = 0.9
-    assert within(0.4, 0.5, state[0]) == pytest.approx(1 / 1.5)
-    assert within(0.7, 0.5, state[0]) == 0.7
-    state["cluster_end"] = 0.0
-    assert within(0.4, 0.5, state[0]) == 0.4
-
-
 def test_a_finer_radius(compiled):
     finer = compiled(resolution.finer)
     assert finer(0.3, 1.0) == 0.3

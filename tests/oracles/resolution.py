@@ -150,8 +150,4 @@ class RefinedOracle(HandoverOracle):
         vigilance = super().vigilance_over(similarity, interval)
         if self.radius_factor == 1.0:
             return vigilance
-        vigilance = 1 / (1 + (1 / vigilance - 1) * self.radius_factor)
-        if self.end is None:
-            return vigilance
-        least = 1 / (1 + self.end / math.sqrt(2) / self.widest())
-        return least if self.above(least, vigilance) else vigilance
+        return 1 / (1 + (1 / vigilance - 1) * self.radius_factor)

@@ -230,17 +230,6 @@ def start_again(state):  # INOUT distance_count, scalars
 
 
 @jit
-def within_clusters(vigilance, alpha, scalars):
-    """A vigilance with which no node reaches beyond its cluster, where nodes get finer and clusters end.
-
-    Samples of a cluster that ends at r are r apart at most, and so about r/√2 from its centre.
-    """
-    if scalars.radius_factor == 1.0 or scalars.cluster_end == 0.0:
-        return vigilance
-    return max(vigilance, 1.0 / (1.0 + alpha * scalars.cluster_end / math.sqrt(2.0)))
-
-
-@jit
 def finer(vigilance, factor):
     """The similarity 1/(1 + αr) at a radius that is multiplied by the factor."""
     if factor == 1.0:

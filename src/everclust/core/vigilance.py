@@ -3,7 +3,7 @@
 from ..jit.compile import jit, jit_allocating
 from ..jit.quantiles import hazen
 from ..jit.reference import refer
-from .resolution import finer, within_clusters
+from .resolution import finer
 from .spread import widest_in_metric, widest_scale
 from .stability import find_closest, longest_stable, new_similarities
 
@@ -32,8 +32,7 @@ def _recalibrate(
         return
     scalars.interval, scalars.cluster_ratio = interval, ratio
     find_closest(state, similar, n_known, interval, variant.capped)
-    vigilance = finer(hazen(similar.closest[:interval], 1.0 - ratio), scalars.radius_factor)
-    scalars.vigilance = within_clusters(vigilance, similar.alpha, scalars)
+    scalars.vigilance = finer(hazen(similar.closest[:interval], 1.0 - ratio), scalars.radius_factor)
 
 
 @jit
