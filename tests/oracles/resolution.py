@@ -38,11 +38,6 @@ class RefinedOracle(HandoverOracle):
         self.n_outdated = 0  # hand-overs, for tests to see that there were some
         self.n_repeated = 0  # probes whose row came again, likewise
 
-    def widest(self) -> float:
-        """A scale from before its feature was weighed down tells nothing: then that of the stream counts."""
-        widest, present = super().widest(), self.spread()
-        return present if self.is_capped and self.above(widest, 8 * present) else widest
-
     def seed(self, x: list[float]) -> None:
         super().seed(x)
         self.watch(x)

@@ -6,7 +6,6 @@ from ..jit.compile import jit
 from ..jit.simd import WIDTH, higher, highest, load, splat
 
 SCALE_FLOOR = 1e-6
-MUCH_WIDER = 8.0  # scales differ by less while weights settle
 
 
 @jit
@@ -39,13 +38,8 @@ def largest_product(a, b):
 
 @jit
 def present_scale(state):
-    """The scale of the stream; to be called after the current sample was observed, before it is counted."""
-    return scale_of(state, state.scalars[0].n_seen + 1)
-
-
-@jit
-def scale_of(state, n):
-    """max_j sqrt(ω_j·M2_j / (n − 1)) of n samples, floored."""
+    """max_j sqrt(ω_j·M2_j / (n − 1)), floored; to be called after the current sample was observed."""
+    n = state.scalars[0].n_seen + 1
     if n < 2:
         return SCALE_FLOOR
     # max and sqrt change places: both roundings are monotone, so the bits are the same.
@@ -63,17 +57,6 @@ def give_scale(state, k):  # INOUT node.scale, scalars.widest
         scalars.widest = now
     elif before == scalars.widest:
         scalars.widest = -1.0
-
-
-@jit
-def widest_in_metric(state):  # INOUT scalars.widest
-    """max_k σ_k, unless the stream is much narrower in the present metric: then its scale. After a sample.
-
-    An outlier among the first samples makes its feature, and the scale of its node, as wide as it is away.
-    Once the weight of the feature has adapted, this scale says nothing about the metric.
-    """
-    widest, present = widest_scale(state), scale_of(state, state.scalars[0].n_seen)
-    return present if widest > MUCH_WIDER * present else widest
 
 
 @jit

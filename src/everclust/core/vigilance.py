@@ -4,7 +4,6 @@ from ..jit.compile import jit, jit_allocating
 from ..jit.quantiles import hazen
 from ..jit.reference import refer
 from .resolution import finer
-from .spread import widest_in_metric, widest_scale
 from .stability import find_closest, longest_stable, new_similarities
 
 KEEP = -1
@@ -15,8 +14,7 @@ def recalibrate(state, variant):  # INOUT scalars: interval, cluster_ratio, vigi
     """Update Λ and V, from as many of the newest samples as can matter."""
     scalars = state.scalars[0]
     n_probed = min(2 * scalars.interval if variant.grows else scalars.interval, scalars.window_size)
-    widest = widest_in_metric(state) if variant.capped and variant.refines else widest_scale(state)
-    _recalibrate(state, variant, n_probed, new_similarities(state, n_probed, widest))
+    _recalibrate(state, variant, n_probed, new_similarities(state, n_probed))
 
 
 @jit
