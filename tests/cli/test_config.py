@@ -13,8 +13,8 @@ from everclust import load
 from everclust.stream import secrets
 from everclust.stream.batch import StreamError
 from everclust.stream.secrets import expanded, masked
-from stream.sinks.test_webhook import receiving
 from support import servers
+from support.webhook import receiving
 
 
 def write(folder, text):

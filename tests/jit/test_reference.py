@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from everclust.jit.compile import jit, kernel
-from everclust.jit.reference import declare_lists, hold, refer
+from everclust.jit.holding import hold
+from everclust.jit.reference import declare_lists, refer
 
 ROW = np.dtype([("count", np.int64), ("size", np.float64)])
 

@@ -14,8 +14,8 @@ from everclust.stream.batch import StreamError
 from everclust.stream.sinks import command, queued
 from everclust.stream.sinks.command import Command
 from everclust.stream.sinks.json_lines import JsonLinesFile
-from stream.sinks.test_webhook import receiving, wait_for
 from support.servers import free_port
+from support.webhook import receiving, wait_for
 
 IDATS = ["--id", "name", "--label", "kind", "--algorithm", "idat"]
 

@@ -14,8 +14,8 @@ from everclust.stream.batch import UnreachableError
 from everclust.stream.columns import Columns
 from everclust.stream.sources import nats as jetstream
 from everclust.stream.sources import redis as redis_stream
-from stream.sources.test_message_systems import bodies, publish_mqtt, publish_nats, subscribe_mqtt
 from support import servers
+from support.messages import bodies, publish_mqtt, publish_nats, subscribe_mqtt
 from support.stream_fixtures import clouds
 
 pytestmark = pytest.mark.slow

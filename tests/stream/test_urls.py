@@ -14,8 +14,8 @@ from everclust import load
 from everclust.stream import StreamError, open_source
 from everclust.stream.columns import Columns
 from everclust.stream.urls import address_of, without_password
-from stream.sources.test_message_systems import bodies, publish_nats
 from support import servers
+from support.messages import bodies, publish_nats
 from support.stream_fixtures import NAMES
 
 SECRET = "p@ss/wörd#?%"

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from ..jit.compile import Direct, jit_inlined, kernel
-from ..jit.reference import hold, refer
+from ..jit.holding import hold
+from ..jit.reference import refer
 from .cluster_ids import update_ids
 from .communities.newcomers import has_newcomers, is_due_in_kernel
 from .eviction import evict

@@ -6,16 +6,9 @@ number, the address of the tuple in its own memory; fields are read by name as b
 where nothing is compiled, the tuple itself is handed on.
 
 A reference keeps nothing alive. Take one only to arrays that are held further up, or views of these.
-
-To read a tuple of arrays from Python costs a kernel a tenth of a microsecond per array, at every call. `hold`
-writes down once where the arrays are, as kernels would; afterwards a call hands over one number here, too.
 """
 
 from typing import Any
-
-from numba import config
-
-from . import switches
 
 #: Named tuples -> the fields that are lists of integers.
 LISTS: dict[type, tuple[str, ...]] = {}
@@ -42,23 +35,11 @@ def size_written(whole):
 
 
 class Held:
-    """A named tuple of arrays, and a description of it in the layout of kernels."""
+    """A named tuple of arrays, and a description of it in the layout of kernels: see holding.py."""
 
-    __slots__ = "_memory", "address", "whole"
+    __slots__ = "_description", "address", "whole"
 
-    def __init__(self, whole: Any) -> None:
-        from .describing import describe  # not earlier: nothing may be compiled before every trick was tried
-
+    def __init__(self, whole: Any, description: Any) -> None:
         self.whole = whole  # keeps the arrays alive
-        self._memory = describe(whole)
-        self.address = self._memory.ctypes.data
-
-
-def hold(whole: Any, before: Any = None) -> Any:
-    """What kernels take for a named tuple of arrays, faster than the tuple: for one that many calls share.
-
-    `before` is what this returned last.
-    """
-    if config.DISABLE_JIT or not switches.is_on("reference"):
-        return whole
-    return before if before is not None and before.whole is whole else Held(whole)
+        self._description = description
+        self.address = description.ctypes.data

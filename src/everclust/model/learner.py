@@ -12,7 +12,7 @@ from ..core.learn import learn
 from ..core.serialise import Arrays, export, restore
 from ..core.state import State, copy, scalar
 from ..core.variants import PUBLISHED, Variant
-from ..jit.reference import hold
+from ..jit.holding import hold
 from .clusters import COMPONENTS, HANDOVER
 from .events import Event
 from .ids.community_ids import CommunityIds

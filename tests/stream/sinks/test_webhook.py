@@ -3,7 +3,6 @@
 import json
 import threading
 import time
-from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -14,53 +13,9 @@ from everclust.stream.sinks import event_queue, queued, webhook
 from everclust.stream.sinks.event_queue import EventQueue
 from everclust.stream.sinks.events import open_event_sink
 from support.servers import free_port
+from support.webhook import receiving, wait_for
 
 MANY_EVENTS = ["--id", "name", "--label", "kind", "--algorithm", "idat"]
-
-
-class Receiver:
-    """Accepts events, after a delay and some refusals."""
-
-    def __init__(self, port=0, delay=0.0, refusals=0):
-        self.batches, self.keys, self.delay, self.refusals = [], [], delay, refusals
-        self.heads = []
-        outer = self
-
-        class Hook(BaseHTTPRequestHandler):
-            def do_POST(self):
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                time.sleep(outer.delay)
-                outer.refusals -= 1
-                outer.keys.append(self.headers["Idempotency-Key"])
-                outer.heads.append(dict(self.headers))
-                if outer.refusals < 0:
-                    outer.batches.append(body)
-                self.send_response(503 if outer.refusals >= 0 else 204)
-                self.end_headers()
-
-            def log_message(self, *words):
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", port), Hook)
-        self.url = f"http://127.0.0.1:{self.server.server_port}/hook"
-
-    @property
-    def events(self):
-        return [event for batch in self.batches for event in batch]
-
-    def samples(self):
-        return [(event["sample"], event["number"]) for event in self.events]
-
-
-@contextmanager
-def receiving(**options):
-    receiver = Receiver(**options)
-    threading.Thread(target=receiver.server.serve_forever, daemon=True).start()
-    try:
-        yield receiver
-    finally:
-        receiver.server.shutdown()
-        receiver.server.server_close()
 
 
 def hook(url, folder, warnings=None):
@@ -70,13 +25,6 @@ def hook(url, folder, warnings=None):
 
 def events(*samples):
     return [{"sample": sample, "number": 0, "kind": "born"} for sample in samples]
-
-
-def wait_for(is_so, seconds=10):
-    deadline = time.monotonic() + seconds
-    while not is_so():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def test_every_event_arrives_once_and_in_order_although_requests_are_refused(points, X, call, folder):

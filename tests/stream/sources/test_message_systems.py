@@ -1,6 +1,5 @@
 """Message systems: nothing is lost and nothing learnt twice, however often a run is killed."""
 
-import asyncio
 import json
 import threading
 import time
@@ -11,8 +10,9 @@ import pytest
 from everclust import EverClust, load
 from everclust.stream import StreamError, open_source
 from everclust.stream.columns import Columns
-from stream.test_kills import killed
 from support import servers
+from support.kills import killed
+from support.messages import bodies, publish_mqtt, publish_nats, subscribe_mqtt
 from support.stream_fixtures import NAMES, clouds
 
 pytestmark = pytest.mark.slow
@@ -24,15 +24,6 @@ N_ROWS = 4_000
 def rows():
     X, _ = clouds(N_ROWS, seed=3)
     return X
-
-
-def bodies(X):
-    return [
-        json.dumps(
-            {"name": f"r{i}", **dict(zip(NAMES, map(float, row), strict=True)), "kind": "k", "number": i}
-        )
-        for i, row in enumerate(X)
-    ]
 
 
 def command(url, *more):
@@ -133,20 +124,6 @@ def test_a_server_that_is_not_there(sentence, monkeypatch):
 def nats_port(tmp_path_factory):
     with servers.nats(tmp_path_factory.mktemp("nats")) as port:
         yield port
-
-
-def publish_nats(port, stream, messages, **login):
-    import nats
-
-    async def publish():
-        client = await nats.connect(f"nats://127.0.0.1:{port}", **login)
-        context = client.jetstream()
-        await context.add_stream(name=stream, subjects=[f"{stream}.>"])
-        for message in messages:
-            await context.publish(f"{stream}.x", message.encode())
-        await client.close()
-
-    asyncio.run(publish())
 
 
 def test_a_nats_stream_survives_kills(nats_port, tmp_path, rows):
@@ -255,27 +232,6 @@ def test_kafka_partitions_are_gone_on_with_where_they_were(rows):
 def mqtt_port(tmp_path):
     with servers.mosquitto(tmp_path) as port:
         yield port
-
-
-def publish_mqtt(port, messages):
-    from paho.mqtt import client as paho
-    from paho.mqtt.enums import CallbackAPIVersion
-
-    client = paho.Client(CallbackAPIVersion.VERSION2)
-    client.connect("127.0.0.1", port)
-    client.loop_start()
-    for message in messages:
-        client.publish("readings", message, qos=1).wait_for_publish(10)
-    client.disconnect()
-    client.loop_stop()
-
-
-def subscribe_mqtt(url):
-    """The broker keeps messages for those who were there before."""
-    source = open_source(url)
-    next(source.batches())
-    time.sleep(0.5)
-    source.close()
 
 
 def test_an_mqtt_topic_learns_everything_once_by_its_sequence(mqtt_port, tmp_path, rows):
