@@ -97,7 +97,7 @@ def test_an_outage_is_told_once_and_so_is_its_end(monkeypatch):
     told = []
     monkeypatch.setattr(reconnect, "MAX_OUTAGE", 60.0)
     outage = Outage("redis://host/readings")
-    outage.tell = lambda event, sentence, level="info", **figures: told.append((event, sentence))
+    outage.log = lambda event, sentence, level="info", **figures: told.append((event, sentence))
     for _ in range(3):
         outage.check("Connection refused.")
     outage.end()

@@ -26,7 +26,7 @@ PLANNED = (
     *(coarse.assign_coarsely, handovers.insert_rows, pair_table.rehash, readout.assign),
     *(coarse_vote.vote_coarsely, linked_nodes.gather, newcomers.group_newcomers),
     *(homogeneity.compare_intervals, homogeneity.find_wins),
-    *(matching.match_groups, matching.tell_nodes, matching.count_arrivals),
+    *(matching.match_groups, matching.report_nodes, matching.count_arrivals),
     *(valleys.find_clusters, voting.vote, voting.vote_weights),
 )
 

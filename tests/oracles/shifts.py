@@ -14,10 +14,10 @@ Wins = dict[int, int]  # by birth
 
 
 class Nodes(NamedTuple):
-    """The nodes at an update: wins and told clusters by birth (None: no cluster), hand-overs by pair."""
+    """The nodes at an update: wins and reported clusters by birth (None: no cluster), hand-overs by pair."""
 
     wins: Wins
-    told: dict[int, int | None]
+    reported: dict[int, int | None]
     handovers: dict[tuple[int, int], int]
 
 
@@ -29,14 +29,14 @@ class Shifts:
         self.shifted: set[int] = set()
         self.dispersion: dict[int, int] = {}
 
-    def update(self, nodes: Nodes, is_answer: bool, told_changes: set[int]) -> None:
-        """The clusters of `told_changes` have changed, which was told at this update."""
-        for c in told_changes & self.shifted:
+    def update(self, nodes: Nodes, is_answer: bool, reported_changes: set[int]) -> None:
+        """The clusters of `reported_changes` have changed, which was reported at this update."""
+        for c in reported_changes & self.shifted:
             self.shifted.discard(c)
             self.dispersion.pop(c)
         if len(self.answers) > 1:
             self.compare(nodes, is_answer)
-        there = set(nodes.told.values())
+        there = set(nodes.reported.values())
         self.shifted &= there
         self.dispersion = {c: d for c, d in self.dispersion.items() if c in there}
         if is_answer:
@@ -44,7 +44,7 @@ class Shifts:
 
     def compare(self, nodes: Nodes, is_answer: bool) -> None:
         """Hold the samples since the latest answer against those between it and the one before."""
-        for c in sorted({c for c in nodes.told.values() if c is not None}):
+        for c in sorted({c for c in nodes.reported.values() if c is not None}):
             table = cells(nodes, c, *self.answers[-2:])
             square, freedom = chi_squared(table)
             if freedom < 1:
@@ -57,7 +57,7 @@ class Shifts:
 
 def cells(nodes: Nodes, c: int, earlier: Wins, latest: Wins) -> list[tuple[int, int]]:
     """What the cells of a cluster won in both intervals."""
-    members = sorted(k for k in nodes.wins if nodes.told[k] == c)
+    members = sorted(k for k in nodes.wins if nodes.reported[k] == c)
     cell = {k: k for k in members if k in earlier and k in latest}
     while True:
         joins = {}

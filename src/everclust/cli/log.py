@@ -50,10 +50,10 @@ def begin_log(job: Run, log: Log | None) -> None:
     """Let a run that is about to begin log what happens to it."""
     if log is None:
         return
-    job.tell = log
+    job.log = log
     outage = getattr(job.source, "outage", None)
     if outage is not None:
-        outage.tell = log
+        outage.log = log
     what = "learns" if job.learns else "reads"
     into = f" with {job.model_path}" if job.model_path is not None else ""
     log(

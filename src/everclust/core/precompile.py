@@ -9,7 +9,7 @@ from .coarse import assign_coarsely, coarse_copy
 from .communities.coarse_vote import vote_coarsely
 from .communities.homogeneity import Past, compare_intervals, find_wins
 from .communities.linked_nodes import Base, gather
-from .communities.matching import NO_MEMBERS, Members, count_arrivals, match_groups, tell_nodes
+from .communities.matching import NO_MEMBERS, Members, count_arrivals, match_groups, report_nodes
 from .communities.newcomers import group_newcomers
 from .communities.valleys import find_clusters
 from .communities.voting import Voters, n_neighbours, vote, vote_weights
@@ -54,10 +54,10 @@ def compile_here(clusters: str) -> None:
         base, group = _some_base(state), voters.cluster
         vote_weights(base.links, group)
         matched = match_groups(NO_MEMBERS, base.births, base.wins, group, 0, base.links)
-        told = tell_nodes(base, matched, group, matched.group_ids, matched.ids, state.node)
-        count_arrivals(Members(base.births, *told[:3]), state.node, N_NODES)
+        now = report_nodes(base, matched, group, matched.group_ids, matched.ids, state.node)
+        count_arrivals(Members(base.births, *now[:3]), state.node, N_NODES)
         past = Past(base.births, base.wins, base.wins)
-        compare_intervals(past, base, told.told)
+        compare_intervals(past, base, now.reported)
         find_wins(past, base.births)
 
 

@@ -20,8 +20,8 @@ from ..core.spread import SCALE_FLOOR
 from ..core.state import State
 from ..version import __version__
 from .clusters import COMPONENTS, HANDOVER
+from .ids.communities import Community
 from .ids.event_log import N_COLUMNS
-from .ids.matching import Community
 from .ids.schedule import FIRST_UPDATE
 from .ids.shifts import JOINED, Shift
 from .ids.waiting import Waiting
@@ -196,12 +196,12 @@ def _check_communities(scalars: Mapping[str, Any], n_features: int, arrays: Arra
 
 def _check_members(next_id: int, arrays: Arrays) -> None:
     _check_table("community_member", len(Members._fields), arrays)
-    births, told, candidate, wins = arrays["community_member"].T
+    births, reported, candidate, wins = arrays["community_member"].T
     if (births < 0).any() or (np.diff(births) <= 0).any():
         raise ValueError("births in array 'community_member' do not rise")
     if (wins < 0).any() or (wins > MOST_SAMPLES).any():
         raise ValueError("value out of range in array 'community_member'")
-    if not np.isin(told[told != NO_CLUSTER], arrays["community_list"][:, 0]).all():
+    if not np.isin(reported[reported != NO_CLUSTER], arrays["community_list"][:, 0]).all():
         raise ValueError("unknown id in array 'community_member' (community_list)")
     if (candidate < NO_CLUSTER).any() or (candidate >= next_id).any():
         raise ValueError("unknown id in array 'community_member' (next_community)")

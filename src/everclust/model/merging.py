@@ -21,8 +21,8 @@ from ..core.serialise import Arrays
 from ..core.state import scalar
 from ..core.variants import Variant
 from .clusters import HANDOVER, read_components
+from .ids.communities import Community, changes, match_ids
 from .ids.event_log import as_records
-from .ids.matching import Community, changes, match_ids
 from .ids.read_communities import read_communities
 from .learner import Learner
 from .origins import (

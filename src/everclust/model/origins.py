@@ -14,7 +14,7 @@ from ..core.layout import NO_CLUSTER, NONE
 from ..core.serialise import Arrays
 from ..core.state import State, scalar
 from .clusters import COMPONENTS, HANDOVER, read_components
-from .ids.matching import Community
+from .ids.communities import Community
 from .learner import Learner
 
 SAMPLE, CLUSTER, PART, CENTRE = 0, 2, 3, 5  # columns of an event

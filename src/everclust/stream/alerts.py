@@ -134,9 +134,9 @@ class Alerts:
             for k, alert in enumerate(alert for alert in found if alert is not None)
         ]
         self._send(alerts)
-        for alert in alerts if job.tell is not None else ():
-            assert job.tell is not None
-            job.tell(
+        for alert in alerts if job.log is not None else ():
+            assert job.log is not None
+            job.log(
                 "alert", alert["text"], level="warning", **{k: v for k, v in alert.items() if k != "text"}
             )
 

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from .keyed import KeyedModels  # imports scikit-learn
 
 
-class Tell(Protocol):
+class Log(Protocol):
     """Called with what happened to a run: a word, a sentence and figures."""
 
     def __call__(self, event: str, sentence: str, level: str = ..., **fields: Any) -> None:
-        """Tell it."""
+        """Write it."""
 
 
 class BlockWatcher(Protocol):
@@ -98,7 +98,7 @@ class Run:
         One model for each key; `model` then has the parameters and the columns of all of them.
     alerts : BlockWatcher, optional
         Alerts on shares of rows.
-    tell : callable, optional
+    log : callable, optional
         Called with every checkpoint and every report of skipped rows, for a log.
     """
 
@@ -125,7 +125,7 @@ class Run:
     on_answer: Callable[[], None] = lambda: None
     keyed: KeyedModels | None = None
     alerts: BlockWatcher | None = None
-    tell: Tell | None = None
+    log: Log | None = None
 
     position: Position = None
     rows: int = 0

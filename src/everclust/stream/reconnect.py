@@ -43,14 +43,14 @@ class Outage:
         self.url = url
         self.since: float | None = None
         #: Called when an outage begins and when it ends, for a log.
-        self.tell: Callable[..., None] = lambda event, sentence, level="info", **figures: None
+        self.log: Callable[..., None] = lambda event, sentence, level="info", **figures: None
 
     def check(self, reason: object) -> None:
         """The server does not answer: raise an error if this has lasted for MAX_OUTAGE seconds."""
         now = time.monotonic()
         if self.since is None:
             self.since = now
-            self.tell(
+            self.log(
                 "outage",
                 f"{self.url} does not answer: {str(reason).rstrip('.') or 'it took too long'}; it is waited "
                 f"for, up to {MAX_OUTAGE:.0f} seconds.",
@@ -63,7 +63,7 @@ class Outage:
         """The server answers again."""
         if self.since is not None:
             seconds = time.monotonic() - self.since
-            self.tell("outage-end", f"{self.url} answers again after {seconds:.1f} s.", seconds=seconds)
+            self.log("outage-end", f"{self.url} answers again after {seconds:.1f} s.", seconds=seconds)
         self.since = None
 
 

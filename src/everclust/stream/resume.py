@@ -27,10 +27,10 @@ def save_and_acknowledge(job: Run) -> None:
 
 def _report_checkpoint(job: Run) -> None:
     kept = job.model_path if job.checkpoints is None else job.checkpoints.folder
-    if job.tell is not None and kept is not None:
+    if job.log is not None and kept is not None:
         what = "model" if job.keyed is None else "set of models"
         what = what if job.checkpoints is None else "checkpoint"
-        job.tell(
+        job.log(
             "checkpoint",
             f"The {what} after row {job.rows:,} is saved in {kept}.",
             rows=job.rows,

@@ -163,13 +163,13 @@ def _take_times(job: Run, block: Block) -> None:
 
 def _report_skips(job: Run, *, at_end: bool = False) -> None:
     warn = job.columns.warn
-    if job.tell is not None:
+    if job.log is not None:
         figures: dict[str, Any] = {
             "rows": job.rows,
             "skipped": job.skipped,
             "reasons": dict(job.bad_rows.reasons),
         }
-        warn = partial(job.tell, "skipped", level="warning", **figures)
+        warn = partial(job.log, "skipped", level="warning", **figures)
     job.bad_rows.report(warn, at_end=at_end)
 
 

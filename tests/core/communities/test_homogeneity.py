@@ -11,22 +11,22 @@ from everclust.core.communities.linked_nodes import Base
 
 
 def test_a_young_node_counts_for_the_cell_that_it_hands_over_to_most(compiled):
-    told = np.array([4, 4, 4, 4, 7, 4])
+    reported = np.array([4, 4, 4, 4, 7, 4])
     links = np.array([[0, 2, 3], [1, 2, 5], [2, 3, 1], [3, 4, 90]])
     is_cell = np.array([True, True, False, False, True, False])
     # Node 3 hands over to 2 and to another cluster; node 5 to none. Of equal links, the lower node counts.
-    assert compiled(find_cells)(is_cell, told, links).tolist() == [0, 1, 1, 1, 4, -1]
+    assert compiled(find_cells)(is_cell, reported, links).tolist() == [0, 1, 1, 1, 4, -1]
     links[0, 2] = 5
-    assert compiled(find_cells)(is_cell, told, links).tolist() == [0, 1, 0, 0, 4, -1]
+    assert compiled(find_cells)(is_cell, reported, links).tolist() == [0, 1, 0, 0, 4, -1]
 
 
 def test_a_young_node_may_be_the_first_of_a_pair(compiled):
-    is_cell, told, links = (
+    is_cell, reported, links = (
         np.array([False, True, True]),
         np.array([4, 4, 4]),
         np.array([[0, 1, 3], [0, 2, 4]]),
     )
-    assert compiled(find_cells)(is_cell, told, links).tolist() == [2, 1, 2]
+    assert compiled(find_cells)(is_cell, reported, links).tolist() == [2, 1, 2]
 
 
 def test_wins_of_nodes_that_were_there_and_of_others():

@@ -3,11 +3,11 @@
 import numpy as np
 
 from everclust.core.communities.linked_nodes import Base
-from everclust.core.communities.matching import Members, count_arrivals, distinct, match_groups, tell_nodes
+from everclust.core.communities.matching import Members, count_arrivals, distinct, match_groups, report_nodes
 from everclust.core.state import NODE
 from everclust.jit.sorting import place_in
 
-# Births 3, 5, 9 and 11 are in clusters 4, 4, 7 and 7; 13 was found in 8, which was not told.
+# Births 3, 5, 9 and 11 are in clusters 4, 4, 7 and 7; 13 was found in 8, which was not reported.
 MEMBERS = Members(
     np.array([3, 5, 9, 11, 13]),
     np.array([4, 4, 7, 7, -1]),
@@ -67,12 +67,12 @@ def test_what_is_told_of_nodes():
     base = Base(np.arange(6), BIRTHS, WINS, np.zeros(6, int), position, LINKS)
     node = np.zeros(6, NODE)
     node["last_won"] = [1, 2, 3, 70, 80, 90]
-    # Group 0 stays in 4, group 3 is told as 8, group 4 is not told.
+    # Group 0 stays in 4, group 3 is reported as 8, group 4 is not reported.
     found, of_group = matched(), np.array([4, 4, 7, 8, -1])
-    now = tell_nodes(base, found, GROUP, of_group, np.array([], int), node)
-    assert now.told.tolist() == [4, 4, 7, 8, 8, -1]
+    now = report_nodes(base, found, GROUP, of_group, np.array([], int), node)
+    assert now.reported.tolist() == [4, 4, 7, 8, 8, -1]
     assert now.candidate.tolist() == [10, -1, -1, -1, -1, 11]
-    assert now.since_look.tolist() == [10, 20, 30, 50, 6, 90]
+    assert now.since_check.tolist() == [10, 20, 30, 50, 6, 90]
     assert now.ids.tolist() == [4, 7, 8]
     assert now.sizes.tolist() == [35, 35, 56]
     assert now.joined.tolist() == [0, 0, 80]
@@ -84,8 +84,8 @@ def test_a_merger_that_is_not_told():
     base = Base(np.arange(6), BIRTHS, WINS, np.zeros(6, int), np.zeros((6, 1)), LINKS)
     group = np.array([0, 0, 0, 1, 1, 1])
     found = matched(group=group)
-    now = tell_nodes(base, found, group, np.array([4, -1]), np.array([7]), np.zeros(6, NODE))
-    assert now.told.tolist() == [4, 4, 7, -1, -1, -1]
+    now = report_nodes(base, found, group, np.array([4, -1]), np.array([7]), np.zeros(6, NODE))
+    assert now.reported.tolist() == [4, 4, 7, -1, -1, -1]
 
 
 def test_samples_that_have_come():

@@ -84,7 +84,7 @@ def test_more_samples_may_be_asked_for(grown, compiled):
 
 
 @pytest.mark.parametrize(
-    ("told", "wins", "expected"),
+    ("reported", "wins", "expected"),
     [
         ([5] * 6, [9, 9, 9, 3, 3, 3], [False] * 6),  # 9² samples are more than the other 27
         ([5] * 6, [40, 40, 2, 3, 3, 3], [False, False, False, True, True, True]),  # and less than 82
@@ -92,23 +92,23 @@ def test_more_samples_may_be_asked_for(grown, compiled):
         ([NO_CLUSTER] * 6, [9] * 6, [False] * 6),
     ],
 )
-def test_newcomers_leave_an_old_cluster_that_they_were_put_in(told, wins, expected):
+def test_newcomers_leave_an_old_cluster_that_they_were_put_in(reported, wins, expected):
     newcomers, is_young = np.array([NONE, NONE, NONE, 3, 3, 3]), np.arange(6) >= 3
-    assert are_settled(newcomers, np.array(told), is_young, np.array(wins)).tolist() == expected
+    assert are_settled(newcomers, np.array(reported), is_young, np.array(wins)).tolist() == expected
 
 
 def test_newcomers_of_several_groups_leave_one_by_one():
     newcomers, is_young = np.array([NONE, NONE, NONE, 3, 3, 5, NONE, 3]), np.arange(8) >= 3
-    told, wins = np.array([7, 7, 7, 7, 7, 7, 2, 2]), np.array([9, 9, 9, 3, 3, 1, 9, 9])
+    reported, wins = np.array([7, 7, 7, 7, 7, 7, 2, 2]), np.array([9, 9, 9, 3, 3, 1, 9, 9])
     # Six of the samples of 7 leave it, one does not; there are as many young nodes as old ones in 2.
-    assert are_settled(newcomers, told, is_young, wins).tolist() == [False] * 5 + [True, False, True]
+    assert are_settled(newcomers, reported, is_young, wins).tolist() == [False] * 5 + [True, False, True]
 
 
 def test_newcomers_stay_in_a_cluster_that_is_as_young():
-    newcomers, told = np.array([NONE, NONE, NONE, NONE, 4, 4]), np.full(6, 5)
+    newcomers, reported = np.array([NONE, NONE, NONE, NONE, 4, 4]), np.full(6, 5)
     wins = np.array([9, 9, 9, 9, 9, 9])
     for n_old, stays in ((3, False), (2, True)):
-        found = are_settled(newcomers, told, np.arange(6) >= n_old, wins)
+        found = are_settled(newcomers, reported, np.arange(6) >= n_old, wins)
         assert found.tolist() == [False] * 4 + [stays] * 2
 
 

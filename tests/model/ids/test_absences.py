@@ -5,28 +5,28 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from everclust.model.ids.absences import BACK, FEWEST_LOOKS, QUIET, look
-from everclust.model.ids.matching import Community
+from everclust.model.ids.absences import BACK, FEWEST_CHECKS, QUIET, check_absence
+from everclust.model.ids.communities import Community
 from everclust.model.ids.schedule import ABSENCE_INTERVAL as STEP
 
 
 def follow(counts):
     """Kinds of events of a cluster that so many samples come to in each interval."""
     community = Community(0, np.zeros(1), 0)
-    size, told = 0, []
+    size, reported = 0, []
     for k, came in enumerate(counts, 1):
         size += came
-        kind, community = look(community, came, size, k * STEP)
+        kind, community = check_absence(community, came, size, k * STEP)
         if kind is not None:
-            told.append((k, kind))
-    return told, community
+            reported.append((k, kind))
+    return reported, community
 
 
 def test_a_steady_cluster_is_never_quiet():
     rng = np.random.default_rng(0)
-    told, community = follow(rng.binomial(STEP, 0.1, 200))
-    assert told == []
-    assert (community.n_looks, community.seen, community.is_quiet) == (200, 200 * STEP, False)
+    reported, community = follow(rng.binomial(STEP, 0.1, 200))
+    assert reported == []
+    assert (community.n_checks, community.seen, community.is_quiet) == (200, 200 * STEP, False)
 
 
 def test_the_chance_of_an_absence_is_below_one_in_a_million():
@@ -54,15 +54,15 @@ def test_what_comes_in_runs_may_stay_away_for_longer():
 
 
 def test_back():
-    told, community = follow([100] * 10 + [0] * 5 + [2, 0, 3, 100])
-    assert told == [(11, QUIET), (18, BACK)]  # two samples may be strays
+    reported, community = follow([100] * 10 + [0] * 5 + [2, 0, 3, 100])
+    assert reported == [(11, QUIET), (18, BACK)]  # two samples may be strays
     assert not community.is_quiet
     assert community.seen == 19 * STEP
 
 
 def test_a_cluster_must_be_known():
-    assert follow([100] * (FEWEST_LOOKS - 1) + [0] * 50)[0] == []
-    assert follow([100] * FEWEST_LOOKS + [0] * 50)[0] == [(FEWEST_LOOKS + 1, QUIET)]
+    assert follow([100] * (FEWEST_CHECKS - 1) + [0] * 50)[0] == []
+    assert follow([100] * FEWEST_CHECKS + [0] * 50)[0] == [(FEWEST_CHECKS + 1, QUIET)]
 
 
 @pytest.mark.parametrize("counts", [[100] * 6, [100, 90, 100, 0, 100, 110]])
@@ -70,5 +70,5 @@ def test_how_samples_come(counts):
     _, community = follow(counts)
     present = [came for came in counts if came]
     assert community.total == sum(counts)
-    assert community.n_looks == len(present)
+    assert community.n_checks == len(present)
     assert community.squares == sum((b - a) ** 2 for a, b in pairwise(counts))

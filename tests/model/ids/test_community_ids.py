@@ -1,4 +1,4 @@
-"""Permanent ids of hand-over clusters: matched by overlap of samples, told when they last."""
+"""Permanent ids of hand-over clusters: matched by overlap of samples, reported when they last."""
 
 import pickle
 
@@ -12,9 +12,9 @@ import everclust
 from everclust import IDAT, EverClust
 from everclust.core.cluster_ids import BORN, GONE, MERGED, SPLIT
 from everclust.core.handovers import births_of, handovers
+from everclust.model.ids.communities import Community, changes, match_ids, match_members
 from everclust.model.ids.community_ids import CommunityIds
 from everclust.model.ids.event_log import EventLog, as_records
-from everclust.model.ids.matching import Community, changes, match_ids, match_members
 from everclust.model.ids.waiting import Waiting
 from oracles import valleys as valley_oracle
 
@@ -79,9 +79,9 @@ def test_what_was_shared_decides_and_not_what_is_new():
 
 def test_a_newcomer_with_a_node_of_its_neighbour_is_no_split():
     # Of the 20 samples of group 1, nodes that were in cluster 4 won 9: it is born; with 10 it is a split.
-    for of_neighbour, told in ((9, [(BORN, 10, 10, 20)]), (10, [(SPLIT, 4, 4, 50), (SPLIT, 4, 10, 10)])):
+    for of_neighbour, reported in ((9, [(BORN, 10, 10, 20)]), (10, [(SPLIT, 4, 4, 50), (SPLIT, 4, 10, 10)])):
         found = inherited([4, 4, -1], [0, 1, 1], [50, of_neighbour, 20 - of_neighbour])
-        assert diff(found, communities(c4=60), communities(c4=50, c10=20)) == told
+        assert diff(found, communities(c4=60), communities(c4=50, c10=20)) == reported
 
 
 def test_a_cluster_whose_nodes_are_nearly_all_new_keeps_its_id():
@@ -256,7 +256,7 @@ def test_a_cluster_falls_quiet_and_comes_back():
 
 
 def test_one_cloud_is_one_birth():
-    """The read-out cuts a short stream in pieces; they do not last and are not told."""
+    """The read-out cuts a short stream in pieces; they do not last and are not reported."""
     rows = np.random.default_rng(0).normal(size=(6000, 2))
     assert [event.kind for event in EverClust().partial_fit(rows).events()] == ["born"]
 
@@ -274,10 +274,10 @@ def test_short_streams_have_events_and_lasting_ids():
 def test_a_change_that_does_not_last_is_not_told_and_makes_its_cluster_patient():
     ids, wins = CommunityIds(), np.array([90, 60])
     ids.communities = communities(c4=150)
-    told = np.array([4, 4])
+    reported = np.array([4, 4])
 
     def found(group):
-        return match_ids(told, np.array(group), wins, 10)
+        return match_ids(reported, np.array(group), wins, 10)
 
     ids._follow(found([0, 1]), 8000, at_once=False)
     assert ids.waiting == {(SPLIT, 10): Waiting(4, 8000, 4000)}
@@ -322,7 +322,7 @@ def test_in_between_the_present_clusters_are_matched_with_the_latest_ids():
     found = match_members(members, births, wins, group, next_id)
     assert np.array_equal(now.node_labels[base], found.group_ids[group])
     assert (now.node_labels[model.usage_ == 1] == -1).all()
-    assert len(set(members.told.tolist()) & set(now.node_labels.tolist())) > 1
+    assert len(set(members.reported.tolist()) & set(now.node_labels.tolist())) > 1
 
 
 def test_learning_is_the_same_in_both_modes_where_clusters_are_few():

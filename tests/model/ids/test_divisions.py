@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import everclust
 from everclust import EverClust
 from everclust.core.communities.linked_nodes import Base
-from everclust.model.ids.divisions import Lately, connected, parts_of, set_divided_apart
+from everclust.model.ids.divisions import RecentWins, connected, parts_of, set_divided_apart
 
 LINKS = np.array([[0, 1, 9], [1, 2, 9], [2, 3, 9], [3, 4, 9], [4, 5, 9], [0, 6, 1]])
 
@@ -18,33 +18,33 @@ def base_of(n, links):
     return Base(nodes, nodes, nodes, nodes, np.zeros((n, 1)), links)
 
 
-def lately(is_live, wins, is_watched):
-    return Lately(np.array(is_live, bool), np.array(wins), np.array(is_watched, bool))
+def recent(is_live, wins, is_watched):
+    return RecentWins(np.array(is_live, bool), np.array(wins), np.array(is_watched, bool))
 
 
 def test_where_the_middle_has_won_nothing_the_sides_are_parts():
-    now = lately([1, 1, 0, 0, 1, 1, 1], [50, 50, 0, 3, 40, 40, 70], [0, 0, 1, 0, 0, 0, 0])
+    now = recent([1, 1, 0, 0, 1, 1, 1], [50, 50, 0, 3, 40, 40, 70], [0, 0, 1, 0, 0, 0, 0])
     group, is_divided = set_divided_apart(np.array([0, 0, 0, 0, 0, 0, 1]), base_of(7, LINKS), now)
     assert group.tolist() == [2, 2, 0, 0, 3, 3, 1]
     assert is_divided.tolist() == [True] * 6 + [False]
 
 
 def test_groups_without_watched_nodes_stay():
-    now = lately([1, 1, 0, 0, 1, 1, 1], [50, 50, 0, 3, 40, 40, 70], [0, 0, 0, 0, 0, 0, 1])
+    now = recent([1, 1, 0, 0, 1, 1, 1], [50, 50, 0, 3, 40, 40, 70], [0, 0, 0, 0, 0, 0, 1])
     group, is_divided = set_divided_apart(np.array([0, 0, 0, 0, 0, 0, 1]), base_of(7, LINKS), now)
     assert group.tolist() == [0, 0, 0, 0, 0, 0, 1]
     assert not is_divided.any()
 
 
 def test_a_group_that_is_connected_stays():
-    now = lately(7 * [1], 7 * [50], 7 * [1])
+    now = recent(7 * [1], 7 * [50], 7 * [1])
     group, is_divided = set_divided_apart(np.array(7 * [0]), base_of(7, LINKS), now)
     assert group.tolist() == 7 * [0]
     assert not is_divided.any()
 
 
 def test_where_no_node_is_left_over_the_parts_are_all():
-    now = lately(6 * [1], 6 * [50], 6 * [1])
+    now = recent(6 * [1], 6 * [50], 6 * [1])
     group, _ = set_divided_apart(np.zeros(6, int), base_of(6, LINKS[[0, 1, 3, 4]]), now)
     assert group.tolist() == [0, 0, 0, 1, 1, 1]
 
@@ -98,10 +98,10 @@ HALVES = [[-8, 0, 0], [8.0, 0, 0]]
 def test_a_division_is_told_and_shown():
     model = EverClust().partial_fit(dividing())
     late = model.events(since=5000)
-    told = {c for event in late if event.kind in ("split", "born") for c in event.after}
+    reported = {c for event in late if event.kind in ("split", "born") for c in event.after}
     halves = model.predict(np.array(HALVES)).tolist()
     assert len(set(halves)) == 2
-    assert set(halves) <= told
+    assert set(halves) <= reported
     assert {event.kind for event in late} <= {"split", "born", "quiet"}
     assert max(event.sample for event in late if event.kind != "quiet") < 5000 + 6000
 

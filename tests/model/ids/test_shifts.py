@@ -18,8 +18,8 @@ from everclust.model.ids.shifts import (
     compare,
     fewest_wins,
     is_unlikely,
-    looked_at,
     noted,
+    updated,
 )
 from oracles import shifts as oracle
 
@@ -71,8 +71,8 @@ def test_there_is_nothing_to_compare_without_two_answers_or_cells():
 def test_the_first_comparison_shows_how_much_samples_vary():
     found = {4: (300.0, 10), 7: (300.0, 10), 8: (300.0, 10)}
     shifts = {7: Shift(False, 900), 8: Shift(True, 15_000)}
-    assert looked_at(shifts, found, is_answer=False) == {7: Shift(True, 900), 8: Shift(True, 15_000)}
-    assert looked_at(shifts, found, is_answer=True) == {
+    assert updated(shifts, found, is_answer=False) == {7: Shift(True, 900), 8: Shift(True, 15_000)}
+    assert updated(shifts, found, is_answer=True) == {
         4: Shift(False, 30_000),
         7: Shift(True, 30_000),
         8: Shift(True, 30_000),
@@ -91,10 +91,10 @@ def test_the_chance_is_one_in_a_million_or_a_little_less(freedom):
 def draw_nodes(rng, n, before):
     """Nodes of two clusters, and of none, which have won more than before."""
     births = np.arange(n)
-    told = rng.integers(-1, 2, n)
+    reported = rng.integers(-1, 2, n)
     wins = {k: before.get(k, 0) + int(rng.integers(0, 40)) for k in births.tolist()}
     links = {(a, b): int(rng.integers(1, 9)) for a in range(n) for b in range(a) if rng.random() < 0.2}
-    return births, told, wins, {(b, a): count for (a, b), count in links.items()}
+    return births, reported, wins, {(b, a): count for (a, b), count in links.items()}
 
 
 @settings(max_examples=50)
@@ -104,13 +104,13 @@ def test_shifts_are_those_of_the_oracle(seed):
     expected, shifts, wins, n = oracle.Shifts(), Shifts(), {}, 3
     for _ in range(6):
         n += int(rng.integers(0, 4))
-        births, told, wins, handovers = draw_nodes(rng, n, wins)
+        births, reported, wins, handovers = draw_nodes(rng, n, wins)
         won = np.array(list(wins.values()))
         links = [(a, b, count) for (a, b), count in handovers.items()]
         is_last = bool(rng.integers(2))
-        ids = {c for c in told.tolist() if c >= 0}
-        shifts.look(base_of(births, won, links), None, told, ids, 2000 if is_last else 2001)
-        clusters = {k: None if c < 0 else c for k, c in zip(births.tolist(), told.tolist(), strict=True)}
+        ids = {c for c in reported.tolist() if c >= 0}
+        shifts.update(base_of(births, won, links), None, reported, ids, 2000 if is_last else 2001)
+        clusters = {k: None if c < 0 else c for k, c in zip(births.tolist(), reported.tolist(), strict=True)}
         expected.update(oracle.Nodes(wins, clusters, handovers), is_last, set())
         assert shifts.shifted() == expected.shifted
         assert {c: shift.dispersion for c, shift in shifts.by_id.items()} == expected.dispersion
@@ -118,27 +118,27 @@ def test_shifts_are_those_of_the_oracle(seed):
 
 def test_shifts_along_a_stream_are_those_of_the_oracle(monkeypatch):
     """Every update of a stream in which two clusters grow together."""
-    expected, told_now = oracle.Shifts(), set()
-    look, forget = Shifts.look, Shifts.forget
+    expected, reported_now = oracle.Shifts(), set()
+    update, forget = Shifts.update, Shifts.forget
 
     def forgotten(self, c):
-        told_now.add(c)
+        reported_now.add(c)
         forget(self, c)
 
-    def checked(self, base, is_divided, told, known, n_seen):
-        look(self, base, is_divided, told, known, n_seen)
+    def checked(self, base, is_divided, reported, known, n_seen):
+        update(self, base, is_divided, reported, known, n_seen)
         births = base.births.tolist()
-        told = [None if c < 0 else c for c in told.tolist()]
+        reported = [None if c < 0 else c for c in reported.tolist()]
         pairs = {(births[a], births[b]): count for a, b, count in base.links.tolist()}
         handovers = {(min(pair), max(pair)): count for pair, count in pairs.items()}
         wins = dict(zip(births, base.wins.tolist(), strict=True))
-        nodes = oracle.Nodes(wins, dict(zip(births, told, strict=True)), handovers)
-        expected.update(nodes, is_answer(n_seen), set(told_now))
-        told_now.clear()
+        nodes = oracle.Nodes(wins, dict(zip(births, reported, strict=True)), handovers)
+        expected.update(nodes, is_answer(n_seen), set(reported_now))
+        reported_now.clear()
         assert self.shifted() == expected.shifted
         assert {c: shift.dispersion for c, shift in self.by_id.items()} == expected.dispersion
 
-    monkeypatch.setattr(Shifts, "look", checked)
+    monkeypatch.setattr(Shifts, "update", checked)
     monkeypatch.setattr(Shifts, "forget", forgotten)
     model = EverClust().partial_fit(merging())
     assert len(expected.answers) > 5

@@ -1,28 +1,28 @@
-"""Changes that wait to be told, worked out by hand."""
+"""Changes that wait to be reported, worked out by hand."""
 
 import numpy as np
 import pytest
 
 from everclust.core.cluster_ids import BORN, MERGED, SPLIT
 from everclust.core.layout import NO_CLUSTER
-from everclust.model.ids.matching import match_ids
+from everclust.model.ids.communities import match_ids
 from everclust.model.ids.waiting import (
-    FIRST_TOLD,
+    FIRST_REPORTED,
     Waiting,
+    check_pause,
     clusters_of,
+    due,
     first_wait,
-    hurried,
     is_large,
-    look_pause,
-    next_look,
+    next_check,
     present_changes,
-    ripe,
+    shortened,
 )
 
 
-def matched(told, group, wins, next_id=10, candidate=None):
+def matched(reported, group, wins, next_id=10, candidate=None):
     candidate = None if candidate is None else np.array(candidate)
-    return match_ids(np.array(told), np.array(group), np.array(wins), next_id, candidate)
+    return match_ids(np.array(reported), np.array(group), np.array(wins), next_id, candidate)
 
 
 def test_nothing_has_changed():
@@ -70,20 +70,20 @@ def test_what_has_lasted_is_told():
         (BORN, 3): Waiting(-1, 3900, 1000),
         (BORN, 4): Waiting(-1, 3999, 1000),
     }
-    assert ripe(waiting, [4], 4000, is_first=False) == {(SPLIT, 1), (BORN, 4)}
-    assert ripe(waiting, [1], 4000, is_first=False) == {(SPLIT, 1)}
-    assert ripe(waiting, [], 4000, is_first=True) == set(waiting)
+    assert due(waiting, [4], 4000, is_first=False) == {(SPLIT, 1), (BORN, 4)}
+    assert due(waiting, [1], 4000, is_first=False) == {(SPLIT, 1)}
+    assert due(waiting, [], 4000, is_first=True) == set(waiting)
 
 
 def test_in_a_short_stream_only_clear_clusters_are_told_and_the_first_together():
     waiting = {(BORN, 0): Waiting(-1, 60, 20), (BORN, 1): Waiting(-1, 70, 20), (MERGED, 2): Waiting(0, 1, 2)}
-    assert ripe(waiting, [0], 80, is_first=True) == {(BORN, 0)}
-    assert ripe(waiting, [0, 1], 80, is_first=True) == set()
-    assert ripe(waiting, [0, 1], 90, is_first=True) == {(BORN, 0), (BORN, 1)}
-    assert ripe(waiting, [0, 1], 80, is_first=False) == {(BORN, 0)}
+    assert due(waiting, [0], 80, is_first=True) == {(BORN, 0)}
+    assert due(waiting, [0, 1], 80, is_first=True) == set()
+    assert due(waiting, [0, 1], 90, is_first=True) == {(BORN, 0), (BORN, 1)}
+    assert due(waiting, [0, 1], 80, is_first=False) == {(BORN, 0)}
     early = {(BORN, 0): Waiting(-1, 8, 2)}
-    assert ripe(early, [0], FIRST_TOLD - 1, is_first=True) == set()
-    assert ripe(early, [0], FIRST_TOLD, is_first=True) == {(BORN, 0)}
+    assert due(early, [0], FIRST_REPORTED - 1, is_first=True) == set()
+    assert due(early, [0], FIRST_REPORTED, is_first=True) == {(BORN, 0)}
 
 
 def test_which_clusters_a_change_is_about():
@@ -93,19 +93,19 @@ def test_which_clusters_a_change_is_about():
 
 
 def test_where_samples_have_shifted_the_next_look_decides():
-    assert [look_pause(n) for n in (1000, 16_000, 40_000, 10**9)] == [1000, 2000, 5000, 5000]
+    assert [check_pause(n) for n in (1000, 16_000, 40_000, 10**9)] == [1000, 2000, 5000, 5000]
     waiting = {
         (SPLIT, 1): Waiting(0, 16_000, 8000),
         (MERGED, 2): Waiting(3, 16_800, 8400),
-        (MERGED, 3): Waiting(4, 24_000, 1400),  # hurried before
+        (MERGED, 3): Waiting(4, 24_000, 1400),  # shortened before
         (SPLIT, 5): Waiting(6, 16_000, 8000),
         (BORN, 7): Waiting(-1, 16_000, 8000),
     }
-    found = hurried(waiting, {0, 3, 7})
+    found = shortened(waiting, {0, 3, 7})
     assert found == {
         (SPLIT, 1): Waiting(0, 16_000, 1000),
         (MERGED, 2): Waiting(3, 16_800, 1050),
         (MERGED, 3): Waiting(4, 24_000, 1400),
     }
-    assert next_look(found) == 17_000
-    assert next_look({}) is None
+    assert next_check(found) == 17_000
+    assert next_check({}) is None

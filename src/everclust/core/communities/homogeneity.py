@@ -26,16 +26,16 @@ class Past(NamedTuple):
 
 
 @kernel
-def compare_intervals(past, base, told):
-    """Ids of told clusters with cells, chi-squared of each, and its degrees of freedom."""
-    n = told.shape[0]
+def compare_intervals(past, base, reported):
+    """Ids of reported clusters with cells, chi-squared of each, and its degrees of freedom."""
+    n = reported.shape[0]
     earlier, latest = _find_wins(past, base.births)
     is_cell, of_cells = np.empty(n, np.bool_), filled(n, NO_CLUSTER)
     for k in range(n):
-        is_cell[k] = earlier[k] != NONE and told[k] != NO_CLUSTER
+        is_cell[k] = earlier[k] != NONE and reported[k] != NO_CLUSTER
         if is_cell[k]:
-            of_cells[k] = told[k]
-    cell = find_cells(is_cell, told, base.links)
+            of_cells[k] = reported[k]
+    cell = find_cells(is_cell, reported, base.links)
     before, after = np.zeros(n), np.zeros(n)
     for k in range(n):
         if cell[k] != NONE:
@@ -45,7 +45,7 @@ def compare_intervals(past, base, told):
     cluster = filled(n, NONE)
     for k in range(n):
         if is_cell[k]:
-            cluster[k] = place_in(ids, told[k])
+            cluster[k] = place_in(ids, reported[k])
     squares, freedom = homogeneity(cluster, before, after, ids.shape[0])
     return ids, squares, freedom
 
@@ -71,10 +71,10 @@ def _find_wins(past, births):
 
 
 @jit_allocating
-def find_cells(is_cell, told, links):
+def find_cells(is_cell, reported, links):
     """The cell of every node: itself, or that of the node of the same cluster that it hands over to most of
     those that have one, the lowest on ties; NONE without any."""
-    n = told.shape[0]
+    n = reported.shape[0]
     cell, nearest, most = filled(n, NONE), filled(n, NONE), np.zeros(n, np.int64)
     for k in range(n):
         if is_cell[k]:
@@ -82,7 +82,7 @@ def find_cells(is_cell, told, links):
     while True:
         for e in range(links.shape[0]):
             i, j, count = links[e, 0], links[e, 1], links[e, 2]
-            if told[i] == told[j]:
+            if reported[i] == reported[j]:
                 if cell[i] == NONE and cell[j] != NONE:
                     prefer(nearest, most, i, j, count)
                 elif cell[j] == NONE and cell[i] != NONE:

@@ -20,9 +20,9 @@ class Members(NamedTuple):
     """
 
     births: np.ndarray  # rising
-    told: np.ndarray  # id of the cluster that events have put the node in, or NO_CLUSTER
-    candidate: np.ndarray  # id of the cluster that it was last found in without being told, or NO_CLUSTER
-    wins: np.ndarray  # at the latest look at absences, or when the node became a member
+    reported: np.ndarray  # id of the cluster that events have put the node in, or NO_CLUSTER
+    candidate: np.ndarray  # id of the cluster that it was last found in without being reported, or NO_CLUSTER
+    wins: np.ndarray  # at the latest check for absences, or when the node became a member
 
 
 NO_MEMBERS = Members(*np.empty((4, 0), np.int64))
@@ -31,7 +31,7 @@ NO_MEMBERS = Members(*np.empty((4, 0), np.int64))
 class Matched(NamedTuple):
     """Ids of groups of nodes, and how the groups overlap with the clusters before."""
 
-    before: np.ndarray  # of every node: cluster told, candidate, wins; all NO_CLUSTER for new members
+    before: np.ndarray  # of every node: cluster reported, candidate, wins; all NO_CLUSTER for new members
     group_ids: np.ndarray
     next_id: int
     ids: np.ndarray  # of the clusters before
@@ -74,14 +74,14 @@ def match_groups(members, births, wins, group, next_id, links):
 
 @jit_allocating
 def find_members(members, births):
-    """Cluster told, candidate and wins of the nodes of these births; NO_CLUSTER for those that are new."""
+    """Reported cluster, candidate and wins of the nodes of these births; NO_CLUSTER for new ones."""
     before = np.empty((3, births.shape[0]), np.int64)
     m = 0
     for k in range(births.shape[0]):
         while m < members.births.shape[0] and members.births[m] < births[k]:
             m += 1
         is_known = m < members.births.shape[0] and members.births[m] == births[k]
-        before[0, k] = members.told[m] if is_known else NO_CLUSTER
+        before[0, k] = members.reported[m] if is_known else NO_CLUSTER
         before[1, k] = members.candidate[m] if is_known else NO_CLUSTER
         before[2, k] = members.wins[m] if is_known else NO_CLUSTER
     return before
@@ -168,12 +168,12 @@ def count_inside(links, group, n_groups):
     return inner, outer
 
 
-class Told(NamedTuple):
-    """What is told of nodes, and of the clusters that they are told to be in."""
+class Reported(NamedTuple):
+    """What is reported of nodes, and of the clusters that they are reported to be in."""
 
-    told: np.ndarray  # id of the cluster of every node, or NO_CLUSTER
+    reported: np.ndarray  # id of the cluster of every node, or NO_CLUSTER
     candidate: np.ndarray
-    since_look: np.ndarray
+    since_check: np.ndarray
     ids: np.ndarray  # of the clusters
     sizes: np.ndarray  # their wins
     centres: np.ndarray
@@ -181,42 +181,43 @@ class Told(NamedTuple):
 
 
 @kernel
-def tell_nodes(base, matched, group, of_group, stays, node):
+def report_nodes(base, matched, group, of_group, stays, node):
     """Cluster of every node: that of its group, unless it stays in the one it was in.
 
-    `of_group`: the told cluster of every group, or NO_CLUSTER; `stays`: ids of clusters that were not told to
-    have merged.
+    `of_group`: the reported cluster of every group, or NO_CLUSTER; `stays`: ids of clusters that have merged,
+    which was not reported.
     """
-    told, candidate, since_look = matched.before[0].copy(), matched.before[1].copy(), matched.before[2].copy()
+    before = matched.before.copy()
+    reported, candidate, since_check = before[0], before[1], before[2]
     for k in range(group.shape[0]):
         now = of_group[group[k]]
-        if now != NO_CLUSTER and place_in(stays, told[k]) == NONE:
-            told[k] = now
-        if since_look[k] == NO_CLUSTER:
-            since_look[k] = base.wins[k]
-    ids = distinct(told)
+        if now != NO_CLUSTER and place_in(stays, reported[k]) == NONE:
+            reported[k] = now
+        if since_check[k] == NO_CLUSTER:
+            since_check[k] = base.wins[k]
+    ids = distinct(reported)
     for k in range(group.shape[0]):
         present = matched.group_ids[group[k]]
         if place_in(ids, present) == NONE:
             candidate[k] = present
         elif place_in(ids, candidate[k]) != NONE:
             candidate[k] = NO_CLUSTER
-    sizes, centres = measure_clusters(base, told, ids)
+    sizes, centres = measure_clusters(base, reported, ids)
     joined = np.zeros(ids.shape[0], np.int64)
     for k in range(group.shape[0]):
-        if matched.before[0, k] == NO_CLUSTER and told[k] != NO_CLUSTER:
-            c = place_in(ids, told[k])
+        if matched.before[0, k] == NO_CLUSTER and reported[k] != NO_CLUSTER:
+            c = place_in(ids, reported[k])
             joined[c] = max(joined[c], node[base.nodes[k]].last_won)
-    return Told(told, candidate, since_look, ids, sizes, centres, joined)
+    return Reported(reported, candidate, since_check, ids, sizes, centres, joined)
 
 
 @jit_allocating
-def measure_clusters(base, told, ids):
+def measure_clusters(base, reported, ids):
     """Wins and centres of clusters."""
     sizes, centres = np.zeros(ids.shape[0], np.int64), np.zeros((ids.shape[0], base.position.shape[1]))
-    for k in range(told.shape[0]):
-        if told[k] != NO_CLUSTER:
-            c = place_in(ids, told[k])
+    for k in range(reported.shape[0]):
+        if reported[k] != NO_CLUSTER:
+            c = place_in(ids, reported[k])
             sizes[c] += base.wins[k]
             for j in range(centres.shape[1]):
                 centres[c, j] += base.wins[k] * base.position[k, j]
@@ -230,25 +231,26 @@ class Arrivals(NamedTuple):
     """The members that are still there, with their present wins, and what has come to their clusters."""
 
     births: np.ndarray
-    told: np.ndarray
+    reported: np.ndarray
     candidate: np.ndarray
     wins: np.ndarray
-    ids: np.ndarray  # of the clusters told
+    ids: np.ndarray  # of the clusters reported
     came: np.ndarray  # wins since the wins of the members were noted
     sizes: np.ndarray  # wins in all
 
 
 @kernel
 def count_arrivals(members, node, n_nodes):
-    """Samples that have come to every told cluster that has nodes."""
+    """Samples that have come to every reported cluster that has nodes."""
     there, came_to, n = np.empty((4, members.births.shape[0]), np.int64), np.empty_like(members.births), 0
     k = 0
     for m in range(members.births.shape[0]):
         while k < n_nodes and node[k].birth < members.births[m]:
             k += 1
         if k < n_nodes and node[k].birth == members.births[m]:
-            there[0, n], there[1, n], there[2, n] = members.births[m], members.told[m], members.candidate[m]
-            there[3, n], came_to[n] = node[k].wins, node[k].wins - members.wins[m]
+            there[0, n], there[1, n] = members.births[m], members.reported[m]
+            there[2, n], there[3, n] = members.candidate[m], node[k].wins
+            came_to[n] = node[k].wins - members.wins[m]
             n += 1
     ids = distinct(there[1, :n])
     came, sizes = np.zeros(ids.shape[0], np.int64), np.zeros(ids.shape[0], np.int64)

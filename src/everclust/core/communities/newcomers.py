@@ -17,7 +17,7 @@ from ..state import State, scalar
 
 FEWEST_NODES = 2
 FEWEST_WINS = 16
-CHECK_INTERVAL = 128  # samples between two looks at the youngest nodes, at least
+CHECK_INTERVAL = 128  # samples between two checks of the youngest nodes, at least
 MANY_NODES = 500
 INWARD = 8  # hand-overs inside per hand-over to old nodes
 
@@ -49,7 +49,7 @@ def newcomers_among(
 
 
 def is_due(n_seen: int, n_nodes: int) -> bool:
-    """Whether the youngest nodes are looked at after this sample; a look at many nodes takes longer."""
+    """Whether the youngest nodes are checked after this sample; a check of many nodes takes longer."""
     longer = 1 if n_nodes < MANY_NODES else 2 if n_nodes < 2 * MANY_NODES else 4
     return n_seen % CHECK_INTERVAL == 0 and n_seen % (longer * CHECK_INTERVAL) == 0
 
@@ -222,18 +222,18 @@ def set_apart(group: np.ndarray, wins: np.ndarray, newcomers: np.ndarray) -> np.
 
 
 def are_settled(
-    newcomers: np.ndarray, told: np.ndarray, is_young: np.ndarray, wins: np.ndarray
+    newcomers: np.ndarray, reported: np.ndarray, is_young: np.ndarray, wins: np.ndarray
 ) -> np.ndarray:
-    """Which newcomers are in a told cluster to stay.
+    """Which newcomers are in a reported cluster to stay.
 
     The first nodes of a new cluster may be put into an old one, before it is clear that they are newcomers.
-    They leave it when they are as many samples as a part of it must be to be told. A cluster is not old if
-    its nodes are mostly young, too.
+    They leave it when they are as many samples as a part of it must be to be reported. A cluster is not
+    old if its nodes are mostly young, too.
     """
-    is_part = (newcomers != NONE) & (told != NO_CLUSTER)
+    is_part = (newcomers != NONE) & (reported != NO_CLUSTER)
     if not is_part.any():
         return is_part
-    cluster = told - NO_CLUSTER  # from 0 on
+    cluster = reported - NO_CLUSTER  # from 0 on
     is_old = 2 * np.bincount(cluster, is_young) <= np.bincount(cluster)
     may_leave = is_part & is_old[cluster]
     if may_leave.any():

@@ -2,12 +2,13 @@
 
 Samples in time order are near each other, so that a stream may need thousands of nodes with few hand-overs
 each. If there are no clear clusters either, many cuts are about equally good, and Louvain finds others at
-every look. The previous answer is about as good as any of them, so it is a level, too: the nodes that it knew
-stay in their clusters. New nodes that hand over eight times as much among themselves as to others are groups
-of their own, as newcomers are; the other new nodes join the group that they hand over most to.
+every read-out. The previous answer is about as good as any of them, so it is a level, too: the nodes that it
+knew stay in their clusters. New nodes that hand over eight times as much among themselves as to others are
+groups of their own, as newcomers are; the other new nodes join the group that they hand over most to.
 
-Clusters that were told at once, as newcomers and the parts of a cluster that divides, may be in the middle of
-others, and the silhouette of the whole answer suffers. So its groups are merged down as on any other path.
+Clusters that were reported at once, as newcomers and the parts of a cluster that divides, may be in the
+middle of others, and the silhouette of the whole answer suffers. So its groups are merged down as on any
+other path.
 
 An early answer knows little, and would stay for too long. So none is a level before 5,000 hand-overs.
 """

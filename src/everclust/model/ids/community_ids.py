@@ -1,7 +1,7 @@
 """Permanent ids of hand-over clusters and their events; see component_ids.py for connected components.
 
-The present clusters are shown at once. Events tell what lasts (waiting.py). A cluster has an id from the
-first update on that finds it, and owns that id when it is told.
+The present clusters are shown at once. Events report what lasts (waiting.py). A cluster has an id from the
+first update on that finds it, and owns that id when it is reported.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ...core.communities.matching import (
     Matched,
     Members,
     count_arrivals,
-    tell_nodes,
+    report_nodes,
 )
 from ...core.communities.newcomers import is_due
 from ...core.communities.voting import vote_weights
@@ -26,59 +26,59 @@ from ...core.state import State, scalar
 from ...jit.compile import Direct
 from ..clusters import HANDOVER, Clusters
 from ..events import Event
-from .absences import QUIET, look_at_all
+from .absences import QUIET, check_absences
+from .communities import Change, Community, export_communities, restore_communities
 from .component_ids import empty_buffer, new_ids, replace_ids
-from .divisions import Lately
+from .divisions import RecentWins
 from .event_log import Arrays, EventLog, as_records
-from .matching import Change, Community, export_communities, restore_communities
 from .read_communities import (
     CommunityReadOut,
     clear_clusters,
     has_unsettled,
     newcomer_ids,
     read_communities,
-    told_of,
+    reported_of,
 )
-from .schedule import ABSENCE_INTERVAL, Schedule, is_answer
-from .shifts import Shifts
-from .telling import (
+from .reporting import (
     Move,
     described,
     first_found,
     gone_changes,
-    told_changes,
-    told_of_groups,
+    reported_changes,
+    reported_of_groups,
     unmerged,
     without_early_mergers,
 )
+from .schedule import ABSENCE_INTERVAL, Schedule, is_answer
+from .shifts import Shifts
 from .waiting import (
     Key,
     Waiting,
+    check_pause,
     clusters_of,
+    due,
     export_waiting,
     first_wait,
-    hurried,
     is_large,
-    look_pause,
-    next_look,
+    next_check,
     present_changes,
     restore_waiting,
-    ripe,
+    shortened,
 )
 
-_tell_nodes, _count_arrivals = Direct(tell_nodes), Direct(count_arrivals)
+_report_nodes, _count_arrivals = Direct(report_nodes), Direct(count_arrivals)
 
 
 class CommunityIds:
     """Ids of hand-over clusters, and their events.
 
-    A present cluster has the id of the told cluster with which it shares the most samples. Others have ids of
-    their own, which `born` and `split` tell when they have lasted.
+    A present cluster has the id of the reported cluster with which it shares the most samples. Others have
+    ids of their own, which `born` and `split` report when they have lasted.
     """
 
     def __init__(self) -> None:
         self.log = EventLog()
-        self.communities: dict[int, Community] = {}  # that were told, by id
+        self.communities: dict[int, Community] = {}  # that were reported, by id
         self.members = NO_MEMBERS
         self.waiting: dict[Key, Waiting] = {}
         self.shifts = Shifts()
@@ -95,23 +95,23 @@ class CommunityIds:
         if n_seen >= self.schedule.next_update or (is_check and has_unsettled(state, *newcomers)):
             self._update(state)
         if n_seen % ABSENCE_INTERVAL == 0:
-            self._look_for_absences(state)
+            self._check_absences(state)
         self._set_watch(n_seen)
 
     def _set_watch(self, n_seen: int) -> None:
         self.schedule.set_watch(n_seen, self.shifts.fewest_wins)
 
-    def _plan(self, found: CommunityReadOut, state: State, first_look: int | None) -> None:
-        hurry = hurried(self.waiting, self.shifts.shifted())
-        self.waiting |= hurry
-        looks = [look for look in (next_look(hurry), first_look) if look is not None]
+    def _plan(self, found: CommunityReadOut, state: State, first_check: int | None) -> None:
+        shorter = shortened(self.waiting, self.shifts.shifted())
+        self.waiting |= shorter
+        checks = [check for check in (next_check(shorter), first_check) if check is not None]
         n_seen, n_born = scalar(state, "n_seen"), scalar(state, "n_born")
-        self.schedule.plan(n_seen, min(looks, default=None), None if found.n_set_apart else n_born)
+        self.schedule.plan(n_seen, min(checks, default=None), None if found.n_set_apart else n_born)
 
     # ---- Updates ----
 
     def update(self, state: State) -> None:  # INOUT state
-        """Make the present clusters' ids permanent, and tell what has changed whether it lasts or not."""
+        """Make the present clusters' ids permanent, and report what has changed whether it lasts or not."""
         self._update(state, at_once=True)
         self._set_watch(scalar(state, "n_seen"))
 
@@ -122,17 +122,17 @@ class CommunityIds:
         keys = set(self.waiting)
         if not at_once:
             clear = newcomer_ids(found) if n_seen >= SHORTEST_PAUSE else clear_clusters(found.matching)
-            keys = ripe(self.waiting, clear, n_seen, not self.communities)
-        self._tell(found, state, without_early_mergers(keys, self.waiting, self.communities))
+            keys = due(self.waiting, clear, n_seen, not self.communities)
+        self._report(found, state, without_early_mergers(keys, self.waiting, self.communities))
         if at_once or is_answer(n_seen):
             community = state.node["community"][: scalar(state, "n_nodes")]
             community[:] = NO_CLUSTER
             community[found.base.nodes] = found.ids
         state.scalars["next_community"] = found.matching.next_id
         before = self.shifts.shifted()
-        self.shifts.look(found.base, found.is_divided, self.members.told, self.communities, n_seen)
+        self.shifts.update(found.base, found.is_divided, self.members.reported, self.communities, n_seen)
         has_more = not self.shifts.shifted() <= before
-        self._plan(found, state, n_seen + look_pause(n_seen) if has_more else None)
+        self._plan(found, state, n_seen + check_pause(n_seen) if has_more else None)
 
     def _follow(self, matching: Matched, n_seen: int, at_once: bool) -> None:
         """Note which changes wait now. Clusters ask for more patience after those that did not last."""
@@ -155,29 +155,28 @@ class CommunityIds:
                 longest = max(wait, self.communities[c].wait)
                 self.communities[c] = self.communities[c]._replace(wait=longest)
 
-    def _tell(self, found: CommunityReadOut, state: State, keys: set[Key]) -> None:
+    def _report(self, found: CommunityReadOut, state: State, keys: set[Key]) -> None:
         """Log these changes; they wait no longer."""
         base, matching = found.base, found.matching
-        if not keys and not self.communities:  # nothing was told yet
-            since_look = np.where(matching.before[2] == NO_CLUSTER, base.wins, matching.before[2])
-            self.members = Members(base.births, matching.before[0], found.ids, since_look)
+        if not keys and not self.communities:  # nothing was reported yet
+            since_check = np.where(matching.before[2] == NO_CLUSTER, base.wins, matching.before[2])
+            self.members = Members(base.births, matching.before[0], found.ids, since_check)
             return
-        now = _tell_nodes.run(
-            base, matching, found.group, told_of_groups(matching, keys), unmerged(matching, keys), state.node
-        )
+        of_group, stays = reported_of_groups(matching, keys), unmerged(matching, keys)
+        now = _report_nodes.run(base, matching, found.group, of_group, stays, state.node)
         changed = list(gone_changes(self.communities, matching.ids))
         self.communities = described(now, self.communities, self.waiting, scalar(state, "n_seen"))
         if keys:
-            move = Move(matching.before[0], now.told, base.wins)
-            told = {key: self.waiting[key] for key in keys}
-            changed += told_changes(told, self.shifts.shifted(), move, self.communities)
+            move = Move(matching.before[0], now.reported, base.wins)
+            reported = {key: self.waiting[key] for key in keys}
+            changed += reported_changes(reported, self.shifts.shifted(), move, self.communities)
         self._log(changed, state)
         for key in sorted(keys):
             change = self.waiting.pop(key)
             for c in clusters_of(key, change):
                 self._ask_for_patience(2 * change.wait, c)
                 self.shifts.forget(c)
-        self.members = Members(base.births, now.told, now.candidate, now.since_look)
+        self.members = Members(base.births, now.reported, now.candidate, now.since_check)
 
     def _log(self, changes: list[Change], state: State) -> None:
         if changes:
@@ -188,25 +187,25 @@ class CommunityIds:
         quiet = {c for c, one in self.communities.items() if one.is_quiet}
         watched = quiet.union(self.shifts.shifted(), self.shifts.divided)
 
-        def lately(base: Base) -> Lately:
+        def recent(base: Base) -> RecentWins:
             n_seen = scalar(state, "n_seen")
-            told = told_of(self.members, base.births)
-            is_live = state.node["last_won"][base.nodes] > n_seen - look_pause(n_seen)
-            return Lately(is_live, self.shifts.wins_since(base), np.isin(told, list(watched)))
+            reported = reported_of(self.members, base.births)
+            is_live = state.node["last_won"][base.nodes] > n_seen - check_pause(n_seen)
+            return RecentWins(is_live, self.shifts.wins_since(base), np.isin(reported, list(watched)))
 
         fewest, first_young = int(self.watch[FEWEST]), self.schedule.first_young
-        return read_communities(state, self.members, first_young, fewest, lately if watched else None)
+        return read_communities(state, self.members, first_young, fewest, recent if watched else None)
 
     # ---- Absences ----
 
-    def _look_for_absences(self, state: State) -> None:
-        """Tell which clusters are quiet or back; before one is told quiet, look where its samples are."""
+    def _check_absences(self, state: State) -> None:
+        """Report which clusters are quiet or back; before that, see where the samples of quiet ones are."""
         found = self._arrivals(state)
-        after, kinds = look_at_all(self.communities, found, scalar(state, "n_seen"))
+        after, kinds = check_absences(self.communities, found, scalar(state, "n_seen"))
         if QUIET in kinds.values():
             self._update(state)
             found = self._arrivals(state)
-            after, kinds = look_at_all(self.communities, found, scalar(state, "n_seen"))
+            after, kinds = check_absences(self.communities, found, scalar(state, "n_seen"))
         self.communities |= after
         self._log([(kind, c, c, after[c].size, after[c].centre) for c, kind in kinds.items()], state)
         self.members = Members(*found[:4])
@@ -260,7 +259,7 @@ class CommunityIds:
         self.communities = {int(new_id[c]): community for c, community in self.communities.items()}
         self.shifts.rename(new_id)
         replace_ids(state.node["community"][: scalar(state, "n_nodes")], new_id)
-        replace_ids(self.members.told, new_id)
+        replace_ids(self.members.reported, new_id)
         self.log.rename(new_id)
         return new_id
 

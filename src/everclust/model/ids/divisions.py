@@ -2,8 +2,8 @@
 
 Hand-overs are never forgotten. So the read-out takes two halves of a cluster that have moved apart for one
 cluster, as long as they won less where they are now than where they were. Where the samples of a cluster have
-shifted, or come no more, the nodes that have won lately show it: no hand-overs connect those of one half with
-those of the other.
+shifted, or come no more, the nodes that have won recently show it: no hand-overs connect those of one half
+with those of the other.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ...core.communities.linked_nodes import Base
 from .waiting import FEWEST_SAMPLES
 
 
-class Lately(NamedTuple):
+class RecentWins(NamedTuple):
     """What nodes have won of late."""
 
     is_live: np.ndarray  # a sample in the latest eighth of the stream
@@ -24,15 +24,15 @@ class Lately(NamedTuple):
     is_watched: np.ndarray  # in a cluster whose samples have shifted or come no more
 
 
-def set_divided_apart(group: np.ndarray, base: Base, lately: Lately) -> tuple[np.ndarray, np.ndarray]:
+def set_divided_apart(group: np.ndarray, base: Base, recent: RecentWins) -> tuple[np.ndarray, np.ndarray]:
     """The groups of a read-out, and the parts of those with watched nodes as groups of their own.
 
     Returns the groups, and which nodes were in groups that have come apart.
     """
     found, is_divided = group.copy(), np.zeros(len(group), bool)
-    for g in np.unique(group[lately.is_watched]).tolist():
+    for g in np.unique(group[recent.is_watched]).tolist():
         inside = group == g
-        parts = parts_of(inside & lately.is_live, base.links, lately.wins)
+        parts = parts_of(inside & recent.is_live, base.links, recent.wins)
         if len(parts) > 1:
             is_divided |= inside
             for part in parts:

@@ -13,7 +13,7 @@ from ...core.cluster_ids import BORN, GONE, MERGED, SPLIT
 from ...core.state import EVENT
 from ..events import Event
 from .absences import BACK, QUIET
-from .matching import Change
+from .communities import Change
 from .shifts import JOINED, PARTED
 
 Arrays = dict[str, np.ndarray]

@@ -16,8 +16,8 @@ from ...core.handovers import births_of, index_by_birth
 from ...core.layout import NEVER, NO_CLUSTER, NONE
 from ...core.state import State, scalar
 from ...jit.compile import Direct
-from .divisions import Lately, set_divided_apart
-from .matching import match_members
+from .communities import match_members
+from .divisions import RecentWins, set_divided_apart
 
 _find_clusters = Direct(find_clusters)
 
@@ -43,12 +43,12 @@ def read_communities(
     members: Members = NO_MEMBERS,
     first_young: int = NEVER,
     fewest: int = FEWEST_WINS,
-    lately: Callable[[Base], Lately] | None = None,
+    recent: Callable[[Base], RecentWins] | None = None,
 ) -> CommunityReadOut:
     """Find the hand-over clusters of a state and match them with those of the latest update of ids.
 
     Newcomers among the nodes from birth `first_young` on that won the `fewest` samples are clusters of their
-    own, and so are the parts of clusters that move apart, given what their nodes have won lately.
+    own, and so are the parts of clusters that move apart, given what their nodes have won recently.
     """
     base = base_of(state)
     known = share_known(scalar(state, "n_seen"))
@@ -59,8 +59,8 @@ def read_communities(
         n_set_apart = int(group.max() - found.max())
         members = _without_early_members(members, base, newcomers, first_young)
     is_divided = None
-    if lately is not None:
-        group, is_divided = set_divided_apart(group, base, lately(base))
+    if recent is not None:
+        group, is_divided = set_divided_apart(group, base, recent(base))
     next_id = scalar(state, "next_community")
     matching = match_members(members, base.births, base.wins, group, next_id, base.links)
     return CommunityReadOut(base, group, matching, newcomers, n_set_apart, is_divided)
@@ -68,10 +68,10 @@ def read_communities(
 
 def _without_early_members(members: Members, base: Base, newcomers: np.ndarray, first_young: int) -> Members:
     """The members, but newcomers only of clusters that they stay in."""
-    told = told_of(members, base.births)
-    stays = are_settled(newcomers, told, base.births >= first_young, base.wins)
+    reported = reported_of(members, base.births)
+    stays = are_settled(newcomers, reported, base.births >= first_young, base.wins)
     is_early = np.isin(members.births, base.births[(newcomers != NONE) & ~stays])
-    return members._replace(told=np.where(is_early, NO_CLUSTER, members.told))
+    return members._replace(reported=np.where(is_early, NO_CLUSTER, members.reported))
 
 
 def has_unsettled(state: State, members: Members, first_young: int, fewest: int) -> bool:
@@ -80,16 +80,17 @@ def has_unsettled(state: State, members: Members, first_young: int, fewest: int)
     newcomers = newcomers_among(state, np.arange(len(births)), first_young, fewest)
     if newcomers is None:
         return False
-    told, wins = told_of(members, births), state.node["wins"][: len(births)]
-    stays = are_settled(newcomers, told, births >= first_young, wins)
+    reported, wins = reported_of(members, births), state.node["wins"][: len(births)]
+    stays = are_settled(newcomers, reported, births >= first_young, wins)
     group = newcomers[newcomers != NONE]
     n_nodes, n_staying = np.bincount(group), np.bincount(group, stays[newcomers != NONE])
     return bool((2 * n_staying < n_nodes).any())
 
 
-def told_of(members: Members, births: np.ndarray) -> np.ndarray:
-    """The told cluster of the nodes of these births, or NO_CLUSTER."""
-    return np.append(members.told, NO_CLUSTER)[index_by_birth(members.births, births)]  # NONE takes the last
+def reported_of(members: Members, births: np.ndarray) -> np.ndarray:
+    """The reported cluster of the nodes of these births, or NO_CLUSTER."""
+    place = index_by_birth(members.births, births)
+    return np.append(members.reported, NO_CLUSTER)[place]  # NONE takes the last
 
 
 def clear_clusters(matching: Matched) -> list[int]:

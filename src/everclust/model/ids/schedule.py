@@ -1,9 +1,9 @@
 """When ids of hand-over clusters are updated: a function of what was learnt, never of how it was cut.
 
 A read-out takes as long as learning some thousand samples, so there are few of them: at steps of a quarter of
-the stream, up to 20,000 samples. In between, a cheap look at the youngest nodes calls for an update when a
+the stream, up to 20,000 samples. In between, a cheap check of the youngest nodes calls for an update when a
 cluster may be new, another one shows which clusters are quiet, and changes of clusters whose samples have
-shifted are looked at again.
+shifted are checked again.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from ...core.communities.levels import SHORTEST_PAUSE, last_answer, pause_after
 from ...core.communities.newcomers import FEWEST_WINS
 from ...core.layout import FEWEST, FIRST_YOUNG, NEVER, NEXT_PAUSE
 from ...core.serialise import Arrays
-from .waiting import look_pause
+from .waiting import check_pause
 
 FIRST_UPDATE = 8
-ABSENCE_INTERVAL = 1024  # and between two looks at absences
+ABSENCE_INTERVAL = 1024  # and between two checks for absences
 
 
 def is_answer(n_seen: int) -> bool:
@@ -33,16 +33,16 @@ def planned_update(n_seen: int) -> int:
     return last + pause_after(last)
 
 
-def next_update(n_seen: int, look: int | None) -> int:
-    """The next update: that which is planned, or an earlier look at changes that wait.
+def next_update(n_seen: int, check: int | None) -> int:
+    """The next update: that which is planned, or an earlier check of changes that wait.
 
     Looks cost time. So there are no more of them than one change asks for that was found now, and one shortly
     before a planned update waits for that.
     """
-    planned, pause = planned_update(n_seen), look_pause(n_seen)
-    if look is None or max(look, n_seen + pause) + pause // 2 > planned:
+    planned, pause = planned_update(n_seen), check_pause(n_seen)
+    if check is None or max(check, n_seen + pause) + pause // 2 > planned:
         return planned
-    return max(look, n_seen + pause)
+    return max(check, n_seen + pause)
 
 
 class Schedule:
@@ -59,15 +59,15 @@ class Schedule:
         self.next_update = planned_update(n_seen)
         self.first_young = self._next_young = n_born
 
-    def plan(self, n_seen: int, look: int | None, n_born: int | None) -> None:
+    def plan(self, n_seen: int, check: int | None, n_born: int | None) -> None:
         """Plan the next update. Without newcomers, the nodes born from the latest answer but one on are
         young: a new cluster may have begun shortly before an answer."""
-        self.next_update = next_update(n_seen, look)
+        self.next_update = next_update(n_seen, check)
         if is_answer(n_seen) and n_born is not None:
             self.first_young, self._next_young = min(self._next_young, n_born), n_born
 
     def set_watch(self, n_seen: int, fewest_wins: int) -> None:
-        """Let learning pause at the next update or look at absences, and for large enough newcomers."""
+        """Let learning pause at the next update or check for absences, and for large enough newcomers."""
         self.watch[NEXT_PAUSE] = min(self.next_update, n_seen - n_seen % ABSENCE_INTERVAL + ABSENCE_INTERVAL)
         self.watch[FIRST_YOUNG] = self.first_young
         self.watch[FEWEST] = fewest_wins

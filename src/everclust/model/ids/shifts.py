@@ -38,7 +38,7 @@ _wins_before = Direct(find_wins)
 class Shift(NamedTuple):
     """What is known of a cluster's shifts."""
 
-    has_shifted: bool  # since a change of it was told
+    has_shifted: bool  # since a change of it was reported
     dispersion: int  # chi-squared per degree of freedom at the latest answer, in thousandths
 
 
@@ -48,11 +48,11 @@ def noted(past: Past, births: np.ndarray, wins: np.ndarray) -> Past:
     return past if np.array_equal(latest, wins) else Past(births, latest, wins)
 
 
-def compare(past: Past, base: Base, told: np.ndarray) -> dict[int, tuple[float, int]]:
-    """Chi-squared of every told cluster and its degrees of freedom, where there are any."""
+def compare(past: Past, base: Base, reported: np.ndarray) -> dict[int, tuple[float, int]]:
+    """Chi-squared of every reported cluster and its degrees of freedom, where there are any."""
     if not len(past.births):
         return {}
-    ids, squares, freedom = _compare_intervals.run(past, base, told)
+    ids, squares, freedom = _compare_intervals.run(past, base, reported)
     columns = zip(ids.tolist(), squares.tolist(), freedom.tolist(), strict=True)
     return {c: (square, degrees) for c, square, degrees in columns if degrees > 0}
 
@@ -65,7 +65,7 @@ def is_unlikely(square: float, freedom: int, dispersion: int) -> bool:
     return square > highest * max(1.0, dispersion / 1000)
 
 
-def looked_at(
+def updated(
     shifts: Mapping[int, Shift], found: Mapping[int, tuple[float, int]], is_answer: bool
 ) -> dict[int, Shift]:
     """The shifts after a comparison. The first comparison of a cluster shows how much its samples vary."""
@@ -87,7 +87,7 @@ def fewest_wins(shifts: Mapping[int, Shift]) -> int:
 
 
 class Shifts:
-    """The shifts of all told clusters."""
+    """The shifts of all reported clusters."""
 
     def __init__(self) -> None:
         self._past = NO_PAST
@@ -95,26 +95,27 @@ class Shifts:
         self.divided: list[int] = []  # clusters that the read-out alone has not found apart
         self.fewest_wins = FEWEST_WINS  # of newcomers
 
-    def look(
-        self, base: Base, is_divided: np.ndarray | None, told: np.ndarray, known: Collection[int], n_seen: int
-    ) -> None:
-        """Compare where the samples of told clusters lie with where they lay before."""
-        after = looked_at(self.by_id, compare(self._past, base, told), is_answer(n_seen))
+    def update(
+        self, base: Base, is_divided: np.ndarray | None, reported: np.ndarray, known: Collection[int],
+        n_seen: int,
+    ) -> None:  # fmt: skip
+        """Compare where the samples of reported clusters lie with where they lay before."""
+        after = updated(self.by_id, compare(self._past, base, reported), is_answer(n_seen))
         self.by_id = {c: shift for c, shift in after.items() if c in known}
         self.divided = []
         if is_divided is not None:
-            divided = told[is_divided]
+            divided = reported[is_divided]
             self.divided = np.unique(divided[divided != NO_CLUSTER]).tolist()
         if is_answer(n_seen):
             self._past = noted(self._past, base.births, base.wins)
         self.fewest_wins = fewest_wins(self.by_id)
 
     def shifted(self) -> set[int]:
-        """The clusters that have shifted since a change of them was told."""
+        """The clusters that have shifted since a change of them was reported."""
         return {c for c, shift in self.by_id.items() if shift.has_shifted}
 
     def forget(self, c: int) -> None:
-        """What has shifted was told."""
+        """Changes of these were reported."""
         if c in self.by_id and self.by_id[c].has_shifted:
             del self.by_id[c]
             self.fewest_wins = fewest_wins(self.by_id)

@@ -1,9 +1,9 @@
-"""Changes of clusters that wait to be told: an alarm that cries wolf is switched off, so a change must last.
+"""Changes of clusters that wait to be reported: nobody trusts alarms that are often wrong.
 
-Two levels of the read-out may be almost equally good, and then the answer goes to and fro. So a change is
-told when every look has found it for half of the stream, at most 20,000 samples. A cluster asks for
-twice as long after every change that was told or did not last. Where the samples of the cluster have shifted
-(shifts.py), the next look is enough. Newcomers do not wait: their sign is clear.
+Two levels of the read-out may be almost equally good, and then the answer goes to and fro. So a change must
+last: it is reported when every check has found it for half of the stream, at most 20,000 samples. A cluster
+asks for twice as long after every change that was reported or did not last. Where the samples of the cluster
+have shifted (shifts.py), the next check is enough. Newcomers do not wait: their sign is clear.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from ...core.communities.newcomers import is_large_part
 from ...core.layout import NO_CLUSTER, NONE
 from ...core.serialise import Arrays
 
-LOOKS = 4  # that the time for which a change must last has room for
+CHECKS = 4  # that the time for which a change must last has room for
 FEWEST_SAMPLES = 16  # of a cluster that is born
-FIRST_TOLD = 64  # samples before the first event
+FIRST_REPORTED = 64  # samples before the first event
 
 Key = tuple[int, int]  # BORN or SPLIT and the id of the new cluster, or MERGED and the id that is to end
 
 
 class Waiting(NamedTuple):
-    """A change that was found and not told yet."""
+    """A change that was found and not reported yet."""
 
     cluster: int  # that it happens to: is split or merged into; NO_CLUSTER for a birth
     since: int  # sample of the update that found it first
@@ -47,7 +47,7 @@ def restore_waiting(arrays: Arrays) -> dict[Key, Waiting]:
 
 
 def present_changes(matching: Matched) -> dict[Key, int]:
-    """How the present groups differ from the clusters told, and which cluster each change happens to."""
+    """How the present groups differ from the clusters reported, and which cluster each change happens to."""
     found: dict[Key, int] = {}
     group_ids, ids = matching.group_ids.tolist(), matching.ids.tolist()
     known = set(ids)
@@ -62,7 +62,7 @@ def present_changes(matching: Matched) -> dict[Key, int]:
 
 
 def is_large(key: Key, matching: Matched) -> bool:
-    """Whether a change is about enough samples to be told."""
+    """Whether a change is about enough samples to be reported."""
     kind, c = key
     if kind == MERGED:
         return True
@@ -79,24 +79,24 @@ def first_wait(n_seen: int) -> int:
     return min(n_seen // 2, LONGEST_PAUSE)
 
 
-def ripe(waiting: Mapping[Key, Waiting], clear: Collection[int], n_seen: int, is_first: bool) -> set[Key]:
-    """The changes that may be told: those that have lasted, and clear newcomers at once.
+def due(waiting: Mapping[Key, Waiting], clear: Collection[int], n_seen: int, is_first: bool) -> set[Key]:
+    """The changes that may be reported: those that have lasted, and clear newcomers at once.
 
-    A short stream is cut in pieces easily: only new clusters that are clear are told, and the first of them
-    together.
+    A short stream is cut in pieces easily: only new clusters that are clear are reported, and the first of
+    them together.
     """
     over = {key for key, change in waiting.items() if n_seen >= change.since + change.wait}
     if n_seen >= SHORTEST_PAUSE:
         return set(waiting) if is_first else over | {(BORN, c) for c in clear if (BORN, c) in waiting}
     new = {key for key in waiting if key[0] != MERGED and key[1] in clear}
-    if n_seen < FIRST_TOLD or (is_first and not new <= over):
+    if n_seen < FIRST_REPORTED or (is_first and not new <= over):
         return set()
     return new & over
 
 
-def look_pause(n_seen: int) -> int:
-    """Samples from one look at what waits to the next, at least."""
-    return max(first_wait(n_seen) // LOOKS, SHORTEST_PAUSE)
+def check_pause(n_seen: int) -> int:
+    """Samples from one check of what waits to the next, at least."""
+    return max(first_wait(n_seen) // CHECKS, SHORTEST_PAUSE)
 
 
 def clusters_of(key: Key, change: Waiting) -> set[int]:
@@ -104,16 +104,16 @@ def clusters_of(key: Key, change: Waiting) -> set[int]:
     return set() if key[0] == BORN else {key[1], change.cluster}
 
 
-def hurried(waiting: Mapping[Key, Waiting], shifted: Collection[int]) -> dict[Key, Waiting]:
-    """The changes of clusters whose samples have shifted: the next look at them decides, even if it comes a
+def shortened(waiting: Mapping[Key, Waiting], shifted: Collection[int]) -> dict[Key, Waiting]:
+    """The changes of clusters whose samples have shifted: the next check of them decides, even if it comes a
     little early."""
     return {
-        key: change._replace(wait=min(change.wait, look_pause(change.since) // 2))
+        key: change._replace(wait=min(change.wait, check_pause(change.since) // 2))
         for key, change in waiting.items()
         if not clusters_of(key, change).isdisjoint(shifted)
     }
 
 
-def next_look(hurried: Mapping[Key, Waiting]) -> int | None:
+def next_check(shortened: Mapping[Key, Waiting]) -> int | None:
     """The sample at which the first of these has lasted."""
-    return min((change.since + change.wait for change in hurried.values()), default=None)
+    return min((change.since + change.wait for change in shortened.values()), default=None)

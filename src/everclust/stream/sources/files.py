@@ -164,7 +164,7 @@ class Files:
         while True:
             if within and not is_same_file(path, within):
                 old_files = rotated_files(path, within)
-                self._tell_of_rotation(path, old_files)
+                self._warn_of_rotation(path, old_files)
                 for old, start in old_files:
                     reader = self._text_reader(str(old), suffix, False, names)
                     yield from reader.batches(start)
@@ -176,7 +176,7 @@ class Files:
             if within is None:
                 self.columns.warn(f"{path} was replaced; it was read to its end, and its successor follows.")
 
-    def _tell_of_rotation(self, path: Path, old_files: list[tuple[Path, Position]]) -> None:
+    def _warn_of_rotation(self, path: Path, old_files: list[tuple[Path, Position]]) -> None:
         if old_files:
             rest = ", ".join(str(old) for old, _ in old_files)
             self.columns.warn(f"{path} was rotated; first the rest of {rest} is read.")

@@ -1,4 +1,4 @@
-"""Events of the changes that are told, and the clusters after them."""
+"""Events of the changes that are reported, and the clusters after them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ...core.cluster_ids import BORN, GONE, MERGED, SPLIT
-from ...core.communities.matching import Matched, Told
+from ...core.communities.matching import Matched, Reported
 from ...core.layout import NO_CLUSTER, NONE
-from .matching import Change, Community
+from .communities import Change, Community
 from .shifts import JOINED, PARTED
 from .waiting import Key, Waiting
 
@@ -18,39 +18,39 @@ Clusters = Mapping[int, Community]
 
 
 def without_early_mergers(keys: Collection[Key], waiting: Mapping[Key, Waiting], known: Clusters) -> set[Key]:
-    """The changes but for mergers into clusters that are not told yet."""
-    told = {c for kind, c in keys if kind != MERGED} | set(known)
-    return {key for key in keys if key[0] != MERGED or waiting[key].cluster in told}
+    """The changes but for mergers into clusters that are not reported yet."""
+    reported = {c for kind, c in keys if kind != MERGED} | set(known)
+    return {key for key in keys if key[0] != MERGED or waiting[key].cluster in reported}
 
 
-def told_of_groups(matching: Matched, keys: Collection[Key]) -> np.ndarray:
-    """Id of the told cluster that each group belongs to after these changes, or NO_CLUSTER."""
+def reported_of_groups(matching: Matched, keys: Collection[Key]) -> np.ndarray:
+    """Id of the reported cluster that each group belongs to after these changes, or NO_CLUSTER."""
     known = set(matching.ids.tolist())
     groups = zip(
         matching.group_ids.tolist(), matching.parent.tolist(), matching.is_newborn.tolist(), strict=True
     )
-    told = []
+    reported = []
     for c, parent, is_newborn in groups:
-        is_told = c in known or (BORN, c) in keys or (SPLIT, c) in keys
-        told.append(c if is_told else NO_CLUSTER if is_newborn else parent)
-    return np.array(told)
+        is_reported = c in known or (BORN, c) in keys or (SPLIT, c) in keys
+        reported.append(c if is_reported else NO_CLUSTER if is_newborn else parent)
+    return np.array(reported)
 
 
 def unmerged(matching: Matched, keys: Collection[Key]) -> np.ndarray:
-    """Ids of the clusters that are in other groups now, which is not told."""
+    """Ids of the clusters that are in other groups now, which is not reported."""
     main = zip(matching.ids.tolist(), matching.main_child.tolist(), strict=True)
     return np.array([c for c, child in main if child == NONE and (MERGED, c) not in keys], np.int64)
 
 
 class Move(NamedTuple):
-    """The told cluster of every node before and after, and the samples that the node won."""
+    """The reported cluster of every node before and after, and the samples that the node won."""
 
     before: np.ndarray
     after: np.ndarray
     wins: np.ndarray
 
 
-def told_changes(
+def reported_changes(
     changes: Mapping[Key, Waiting], shifted: Collection[int], move: Move, after: Clusters
 ) -> Iterator[Change]:
     """Records of these changes; splits and mergers are news only where samples have shifted."""
@@ -59,9 +59,9 @@ def told_changes(
         for key in sorted(key for key in changes if key[0] == kind):
             others.setdefault(changes[key].cluster, []).append(key[1])
         for c, parts in sorted(others.items()):
-            told = kind if not set(shifted).isdisjoint([c, *parts]) else revised
+            reported = kind if not set(shifted).isdisjoint([c, *parts]) else revised
             for part, size in zip([c, *parts], sizes(move, c, parts), strict=True):
-                yield told, c, part, int(size), after[c].centre
+                yield reported, c, part, int(size), after[c].centre
     for kind, c in sorted(changes):
         if kind == BORN:
             yield BORN, c, c, after[c].size, after[c].centre
@@ -79,9 +79,9 @@ def _merged_sizes(move: Move, c: int, parts: list[int]) -> list[int]:
 
 
 def described(
-    now: Told, before: Clusters, waiting: Mapping[Key, Waiting], n_seen: int
+    now: Reported, before: Clusters, waiting: Mapping[Key, Waiting], n_seen: int
 ) -> dict[int, Community]:
-    """The told clusters, given those before and what waited to be told."""
+    """The reported clusters, given those before and what waited to be reported."""
     after, columns = {}, (now.ids.tolist(), now.sizes.tolist(), now.centres, now.joined.tolist())
     for c, size, centre, joined in zip(*columns, strict=True):
         known = before.get(c) or Community(0, centre, first_found(c, before, waiting, n_seen), seen=n_seen)

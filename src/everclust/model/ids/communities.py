@@ -20,19 +20,19 @@ class Community(NamedTuple):
     size: int  # wins of its nodes
     centre: np.ndarray
     since: int  # sample of the update at which it appeared
-    wait: int = 0  # samples for which a change of it must last before it is told
+    wait: int = 0  # samples for which a change of it must last before it is reported
     # How its samples come: see absences.py.
     seen: int = 0  # sample up to which some had come
-    latest: int = 0  # samples between the latest two looks at which some had come
+    latest: int = 0  # samples between the latest two checks at which some had come
     total: int = 0  # sum of these counts
     squares: int = 0  # of their successive differences
-    n_looks: int = 0
-    absent: bool = False  # no sample had come at the latest look
-    is_quiet: bool = False  # which was told
+    n_checks: int = 0
+    absent: bool = False  # no sample had come at the latest check
+    is_quiet: bool = False  # which was reported
 
 
 def export_communities(communities: Mapping[int, Community], n_features: int) -> Arrays:
-    """Told clusters by id, as plain arrays."""
+    """Reported clusters by id, as plain arrays."""
     table = [(c, one.size, *one[2:]) for c, one in communities.items()]
     centres: list[Any] = [community.centre for community in communities.values()]
     return {
@@ -71,7 +71,7 @@ def match_ids(
     next_id : int
         The next unused id.
     candidate : ndarray of shape (n_nodes,), optional
-        Id that the node's group had when it was last found, but not told, or NO_CLUSTER.
+        Id that the node's group had when it was last found, but not reported, or NO_CLUSTER.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def match_members(
     members: Members, births: np.ndarray, wins: np.ndarray, group: np.ndarray, next_id: int,
     links: np.ndarray = NO_LINKS,
 ) -> Matched:  # fmt: skip
-    """The same for nodes of these births, given what was told of members."""
+    """The same for nodes of these births, given what was reported of members."""
     return _match_groups.run(members, births, wins, group, next_id, links)
 
 
