@@ -1,5 +1,7 @@
 """The fast core equals the slow specification, field by field, after every single sample."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
@@ -81,6 +83,15 @@ def test_many_clusters(capped):
     slow = lockstep(X, variants.REFINED._replace(capped=capped), discard_close_calls=False)
     assert slow.radius_factor < 0.5
     assert slow.n_outdated > 10
+
+
+@pytest.mark.slow
+def test_many_clusters_that_are_far_apart():
+    """Nodes would reach several of them, and may not."""
+    rng = np.random.default_rng(1)
+    X = rng.uniform(-10, 10, size=(12, 4))[rng.integers(12, size=1200)] + rng.normal(size=(1200, 4))
+    slow = lockstep(X[:760], variants.REFINED, discard_close_calls=False)
+    assert slow.n_limited > 1
 
 
 @pytest.mark.parametrize("correlated", [False, pytest.param(True, marks=pytest.mark.slow)])
@@ -177,6 +188,7 @@ def compare_models(state, slow):
         assert now.n_probes == len(slow.probes)
         assert now.radius_factor == pytest.approx(slow.radius_factor, rel=1e-12)
         assert now.cluster_end == pytest.approx(slow.end or 0.0, rel=1e-12)
+        assert now.cluster_radius == pytest.approx((slow.width or 0.0) / math.sqrt(2), rel=1e-12)
 
 
 def compare_predictions(state, slow, probes):

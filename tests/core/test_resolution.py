@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_blobs
 
 from everclust.core import resolution
 from everclust.core.handovers import handovers
@@ -262,6 +263,26 @@ def test_samples_pass_while_probes_rest(state, compiled):
     for _ in range(3):
         compiled(resolution.observe)(state, np.array([1.0]))
     assert (scalars_of(state).n_resting, scalars_of(state).n_probes) == (0, 1)
+
+
+def test_no_node_reaches_beyond_its_cluster(compiled):
+    """With a scale of 2, V = 0.4 is a radius of 3."""
+    within = compiled(resolution.within_clusters)
+    state = new_state(2, REFINED).scalars
+    assert within(0.4, 0.5, state[0]) == 0.4  # clusters are few
+    state["cluster_radius"] = 1.0
+    assert within(0.4, 0.5, state[0]) == pytest.approx(1 / 1.5)
+    assert within(0.7, 0.5, state[0]) == 0.7
+
+
+@pytest.mark.skipif(PLAIN, reason="takes minutes without the compiler")
+def test_the_width_of_clusters():
+    """Half of 0.95 of the pairs of a normal distribution: the radius that has most of its samples."""
+    X, y = make_blobs(20_000, centers=50, n_features=10, center_box=(-10, 10), random_state=0)
+    scalars = scalars_of(learn(new_state(10, REFINED), X, REFINED))
+    away = np.linalg.norm(X - np.array([X[y == c].mean(axis=0) for c in range(50)])[y], axis=1)
+    assert scalars.cluster_end / 2 < scalars.cluster_radius < scalars.cluster_end
+    assert 0.9 < (away < scalars.cluster_radius).mean() < 0.99
 
 
 def test_a_finer_radius(compiled):

@@ -19,6 +19,7 @@ BINS, BINS_BELOW = 128, 96
 FEWEST, HOLLOW = 2, 1 / 4
 RISE, RISE_OF_REPEATED, HIGHER = 1.5, 3, 1  # the last is a number of dimensions
 ENOUGH, PER_CLUSTER = 2, 5  # samples of a cluster
+MOST = 0.95
 
 
 class RefinedOracle(HandoverOracle):
@@ -33,10 +34,12 @@ class RefinedOracle(HandoverOracle):
         self.first: float | None = None  # the first squared distance above 0
         self.radius_factor = 1.0
         self.end: float | None = None  # the distance at which clusters end
+        self.width: float | None = None  # within which most pairs of samples of a cluster are
         self.resting = 0
         self.n_rounds = 0
         self.n_outdated = 0  # hand-overs, for tests to see that there were some
         self.n_repeated = 0  # probes whose row came again, likewise
+        self.n_limited = 0  # vigilance thresholds raised by the width of clusters, likewise
 
     def seed(self, x: list[float]) -> None:
         super().seed(x)
@@ -82,7 +85,7 @@ class RefinedOracle(HandoverOracle):
         apart = [away for away in self.away if min(away) > 0]
         n_first = sum(away.index(min(away)) < n / 2 for away in apart)
         if abs(n_first - len(apart) / 2) > UNEVEN * math.sqrt(len(apart)) / 2:
-            self.rounds, self.ratios, self.radius_factor, self.end = [], [], 1.0, None
+            self.rounds, self.ratios, self.radius_factor, self.end, self.width = [], [], 1.0, None, None
             self.probes, self.away = [], []
             return
         pairs = [sorted(away)[:2] for away in self.away]
@@ -108,12 +111,13 @@ class RefinedOracle(HandoverOracle):
     def decide(self, n: int) -> None:
         share = [self.within(b) / self.within(BINS - 1) for b in range(BINS)]
         k, end = self.n_clusters(share, n)
-        self.radius_factor, self.end = 1.0, None
+        self.radius_factor, self.end, self.width = 1.0, None, None
         if self.interval / k < ENOUGH:
             near, far = (self.distance_of(share, math.log(2) / m) for m in (PER_CLUSTER * k, self.interval))
             self.radius_factor = near / far
             if self.n_rounds > 1:
                 self.end = math.sqrt(self.edge(end + 1))
+                self.width = self.distance_of(share, MOST / k)
 
     def n_clusters(self, share: list[float], n: int) -> tuple[float, int]:
         """How many clusters there are, and the last bin inside of one."""
@@ -145,4 +149,10 @@ class RefinedOracle(HandoverOracle):
         vigilance = super().vigilance_over(similarity, interval)
         if self.radius_factor == 1.0:
             return vigilance
-        return 1 / (1 + (1 / vigilance - 1) * self.radius_factor)
+        vigilance = 1 / (1 + (1 / vigilance - 1) * self.radius_factor)
+        if self.width is None:
+            return vigilance
+        least = 1 / (1 + self.width / math.sqrt(2) / max(self.scale))
+        is_limited = self.above(least, vigilance)
+        self.n_limited += is_limited
+        return least if is_limited else vigilance

@@ -150,6 +150,7 @@ def _of_probes(state: State, scalars: Any) -> Rules:
         ("the first distance has an exponent of its own", _is_exponent(int(scalars.first_exponent))),
         ("the radius is made smaller, if at all", 0 < scalars.radius_factor <= 1),
         ("clusters end at some distance, or at none", 0 <= scalars.cluster_end < np.inf),
+        ("clusters have some radius, or none", 0 <= scalars.cluster_radius < np.inf),
     ]
 
 

@@ -27,6 +27,7 @@ HIGHER = math.sqrt(2.0)  # growth in one dimension more
 HOLLOW = 0.25  # a cluster ends where samples are no denser than so many times inside
 FEWEST_PER_CLUSTER = 2.0  # samples of every cluster among the Λ newest; if they are fewer,
 PER_CLUSTER = 5.0  # V is made to see as many
+NEARLY_ALL = 0.95  # of the pairs of samples in a cluster: by these its width is measured
 
 squared_distances_to_probes = jit(plain_vector_of_weighted_squared_distances)  # INOUT out
 
@@ -116,6 +117,7 @@ def forget(state):  # INOUT distance_count, scalars
     scalars = state.scalars[0]
     scalars.radius_factor = 1.0
     scalars.cluster_end = 0.0
+    scalars.cluster_radius = 0.0
     scalars.n_ratios = 0.0
     scalars.log_ratios = 0.0
     for b in range(N_BINS):
@@ -134,7 +136,7 @@ def measure_dimension(state):  # INOUT scalars.n_ratios, scalars.log_ratios
 
 
 @jit
-def decide(state):  # INOUT scalars.radius_factor, scalars.cluster_end
+def decide(state):  # INOUT scalars: radius_factor, cluster_end, cluster_radius
     """By how much the distance to the nearest of 5k samples is less than to the nearest of Λ.
 
     Where clusters end matters from the second round on: the first may take pieces of a curve for clusters.
@@ -148,12 +150,16 @@ def decide(state):  # INOUT scalars.radius_factor, scalars.cluster_end
     k, end = n_clusters(state, total)
     scalars.radius_factor = 1.0
     scalars.cluster_end = 0.0
+    scalars.cluster_radius = 0.0
     if scalars.interval < FEWEST_PER_CLUSTER * k:
         near = squared_distance_within(counts, math.log(2.0) * total / (PER_CLUSTER * k))
         far = squared_distance_within(counts, math.log(2.0) * total / scalars.interval)
         scalars.radius_factor = math.sqrt(near / far)
         if scalars.n_rounds > 0:
-            scalars.cluster_end = math.sqrt(lower_edge(end)) * 2.0 ** (0.5 * scalars.first_exponent)
+            unit = 2.0 ** (0.5 * scalars.first_exponent)
+            scalars.cluster_end = math.sqrt(lower_edge(end)) * unit
+            wide = squared_distance_within(counts, NEARLY_ALL * total / k)
+            scalars.cluster_radius = math.sqrt(0.5 * wide) * unit
 
 
 @jit
@@ -227,6 +233,14 @@ def start_again(state):  # INOUT distance_count, scalars
     scalars.log_ratios *= REMEMBERED
     for b in range(N_BINS):
         state.distance_count[b] *= REMEMBERED
+
+
+@jit
+def within_clusters(vigilance, alpha, scalars):
+    """The vigilance of nodes that reach no farther than clusters do from their centres, if these are many."""
+    if scalars.cluster_radius == 0.0:
+        return vigilance
+    return max(vigilance, 1.0 / (1.0 + alpha * scalars.cluster_radius))
 
 
 @jit

@@ -51,6 +51,7 @@ SCALARS = record(
     ("log_ratios", np.float64),
     ("radius_factor", np.float64),  # of the radius that V stands for
     ("cluster_end", np.float64),  # distance at which clusters end, if they are many, else 0
+    ("cluster_radius", np.float64),  # how far clusters reach from their centres, likewise
     ("foretold_at", np.int64),  # n_seen when nodes were compared: see foretold.py
 )
 NODE = record(

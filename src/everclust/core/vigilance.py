@@ -3,7 +3,7 @@
 from ..jit.compile import jit, jit_allocating
 from ..jit.quantiles import hazen
 from ..jit.reference import refer
-from .resolution import finer
+from .resolution import finer, within_clusters
 from .stability import find_closest, longest_stable, new_similarities
 
 KEEP = -1
@@ -30,7 +30,8 @@ def _recalibrate(
         return
     scalars.interval, scalars.cluster_ratio = interval, ratio
     find_closest(state, similar, n_known, interval, variant.capped)
-    scalars.vigilance = finer(hazen(similar.closest[:interval], 1.0 - ratio), scalars.radius_factor)
+    vigilance = finer(hazen(similar.closest[:interval], 1.0 - ratio), scalars.radius_factor)
+    scalars.vigilance = within_clusters(vigilance, similar.alpha, scalars)
 
 
 @jit
