@@ -75,16 +75,16 @@ def _without_early_members(members: Members, base: Base, newcomers: np.ndarray, 
 
 
 def has_unsettled(state: State, members: Members, first_young: int, fewest: int) -> bool:
-    """Whether most nodes of a group of newcomers are in no cluster to stay."""
+    """Whether most samples of a group of newcomers were won by nodes that are in no cluster to stay."""
     births = births_of(state)
     newcomers = newcomers_among(state, np.arange(len(births)), first_young, fewest)
     if newcomers is None:
         return False
     reported, wins = reported_of(members, births), state.node["wins"][: len(births)]
     stays = are_settled(newcomers, reported, births >= first_young, wins)
-    group = newcomers[newcomers != NONE]
-    n_nodes, n_staying = np.bincount(group), np.bincount(group, stays[newcomers != NONE])
-    return bool((2 * n_staying < n_nodes).any())
+    group, won = newcomers[newcomers != NONE], wins[newcomers != NONE]
+    staying = np.bincount(group, won * stays[newcomers != NONE])
+    return bool((2 * staying < np.bincount(group, won)).any())
 
 
 def reported_of(members: Members, births: np.ndarray) -> np.ndarray:
