@@ -94,6 +94,15 @@ def test_many_clusters_that_are_far_apart():
     assert slow.n_limited > 1
 
 
+@pytest.mark.slow
+def test_an_early_outlier():
+    """It makes the scale of its node so large that every later sample would be a node."""
+    X = np.random.default_rng(1).normal(size=(330, 6))
+    X[2, 0] = 1e4
+    slow = lockstep(X, variants.REFINED._replace(capped=True), discard_close_calls=False)
+    assert slow.n_outdated_scales > 0
+
+
 @pytest.mark.parametrize("correlated", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_wide_features_that_others_foretell(correlated):
     """So many samples that the cap is relaxed for these, not for noise, unless features are correlated."""

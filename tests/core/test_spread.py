@@ -9,6 +9,7 @@ from everclust.core.spread import (
     largest_product,
     observe,
     present_scale,
+    widest_in_metric,
     widest_scale,
 )
 from everclust.core.state import new_state, scalars_of
@@ -76,3 +77,14 @@ def test_widest_scale_is_kept_up_to_date(model, compiled):
     state.square_sum[:] = 50
     compiled(give_scale)(state, 2)
     assert scalars_of(state).widest == math.sqrt(50)  # a new record needs no looking up
+
+
+def test_a_scale_from_before_its_feature_was_weighed_down_tells_nothing(model, compiled):
+    # M2 = 255·4 of 256 samples: the stream has the scale 2.
+    state = model([[0], [1], [2]], scale=[1, 16, 2], square_sum=[1020], n_seen=256)
+    assert compiled(widest_in_metric)(state) == 16  # not more than eight times as wide
+    state.node["scale"][1] = scalars_of(state).widest = 16.5
+    assert compiled(widest_in_metric)(state) == 2
+    assert compiled(widest_scale)(state) == 16.5
+    scalars_of(state).n_seen = 255  # weights may not have settled
+    assert compiled(widest_in_metric)(state) == 16.5

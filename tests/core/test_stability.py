@@ -30,7 +30,7 @@ def stable_length(remembering, compiled):
 
     def measure(window, scale=1.0):
         state = remembering(window, scale)
-        similar = compiled(stability.new_similarities)(state, len(window))
+        similar = compiled(stability.new_similarities)(state, len(window), float(scale))
         return compiled(stability.longest_stable)(state, similar, len(window), False)[0]
 
     return measure
@@ -77,7 +77,7 @@ def test_it_is_the_determinant_that_decides(remembering, compiled, seed, n, d, c
     rng = np.random.default_rng(seed)
     window, weight = rng.normal(size=(n, d)), rng.uniform(0.2, 1, d)
     state = remembering(window, crowd, weight)
-    similar = compiled(stability.new_similarities)(state, n)
+    similar = compiled(stability.new_similarities)(state, n, float(crowd))
     n_stable, n_blocks = compiled(stability.longest_stable)(state, similar, n, True)
     S = plain_similarities(window, crowd, weight)
     determinants = [np.linalg.det(S[:m, :m]) for m in range(1, n + 1)]
@@ -92,7 +92,7 @@ def test_closest_others(remembering, compiled, seed, n, n_used, is_capped):
     window, n_used = rng.normal(size=(n, 3)), min(n, n_used)
     weight = np.array([1, 0.5, 0.25]) if is_capped else np.ones(3)
     state = remembering(window, 2.0, weight)
-    similar = compiled(stability.new_similarities)(state, n)
+    similar = compiled(stability.new_similarities)(state, n, 2.0)
     _, n_known = compiled(stability.longest_stable)(state, similar, n, is_capped)
     compiled(stability.find_closest)(state, similar, n_known, n_used, is_capped)
     S = plain_similarities(window, 2.0, weight)[:n_used, :n_used]
@@ -103,6 +103,6 @@ def test_closest_others(remembering, compiled, seed, n, n_used, is_capped):
 def test_closest_others_beyond_the_stable_ones(remembering, compiled):
     # 3, 1, 1 and 0: the second 1 is where stability ends, but all four are asked for.
     state = remembering([0, 1, 1, 3])
-    similar = compiled(stability.new_similarities)(state, 4)
+    similar = compiled(stability.new_similarities)(state, 4, 1.0)
     compiled(stability.find_closest)(state, similar, 0, 4, False)
     assert similar.closest[:4].tolist() == [1 / 3, 1, 1, 1 / 2]

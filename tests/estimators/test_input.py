@@ -7,8 +7,9 @@ import pandas
 import polars
 import pytest
 import scipy.sparse
-from sklearn.datasets import load_digits, load_iris
+from sklearn.datasets import load_digits, load_iris, make_blobs
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import adjusted_rand_score
 
 from everclust import IDAT, EverClust
 from everclust.core.learn import learn_rows
@@ -467,3 +468,12 @@ def test_a_listener_that_fails_loses_no_event(algorithm):
     assert len(heard) > 1
     with pytest.raises(TypeError, match="on_event takes a function of an event, but got int"):
         model.on_event(5)
+
+
+@pytest.mark.parametrize(("row", "value"), [(1, -9999), (2, -9999), (2, 1e6), (5, 1e4)])
+def test_an_early_outlier_does_not_spoil_the_model(row, value):
+    X, y = make_blobs(3000, centers=3, n_features=6, random_state=0)
+    X[row, 0] = value
+    model = EverClust().partial_fit(X)
+    assert model.n_nodes_ < 300
+    assert adjusted_rand_score(y, model.predict(X)) > 0.99

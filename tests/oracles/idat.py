@@ -310,9 +310,13 @@ class Oracle:
 
     def window_similarity(self) -> Matrix:
         """3. S over the whole window, newest first, so that S_L is its leading L x L block."""
-        alpha = 1 / max(self.scale)
+        alpha = 1 / self.widest()
         newest_first = self.window[::-1]
         return [[1 / (1 + alpha * away) for away in self.distances(a, newest_first)] for a in newest_first]
+
+    def widest(self) -> float:
+        """3. The largest scale of a node."""
+        return max(self.scale)
 
     def reconsider(self, similarity: Matrix, ratio_now: float) -> tuple[int, float] | None:
         """3. Shrink, else grow; None means that everything is kept."""

@@ -20,6 +20,7 @@ FEWEST, HOLLOW = 2, 1 / 4
 RISE, RISE_OF_REPEATED, HIGHER = 1.5, 3, 1  # the last is a number of dimensions
 ENOUGH, PER_CLUSTER = 2, 5  # samples of a cluster
 MOST = 0.95
+SETTLED = 256  # samples
 
 
 class RefinedOracle(HandoverOracle):
@@ -38,8 +39,17 @@ class RefinedOracle(HandoverOracle):
         self.resting = 0
         self.n_rounds = 0
         self.n_outdated = 0  # hand-overs, for tests to see that there were some
+        self.n_outdated_scales = 0  # at recalibrations, likewise
         self.n_repeated = 0  # probes whose row came again, likewise
         self.n_limited = 0  # vigilance thresholds raised by the width of clusters, likewise
+
+    def widest(self) -> float:
+        """A scale from before its feature was weighed down tells nothing: then that of the stream counts."""
+        widest, present = super().widest(), self.spread()
+        is_settled = self.is_capped and self.n_seen >= SETTLED
+        is_outdated = is_settled and self.above(widest, 8 * present)
+        self.n_outdated_scales += is_outdated
+        return present if is_outdated else widest
 
     def seed(self, x: list[float]) -> None:
         super().seed(x)
@@ -152,7 +162,7 @@ class RefinedOracle(HandoverOracle):
         vigilance = 1 / (1 + (1 / vigilance - 1) * self.radius_factor)
         if self.width is None:
             return vigilance
-        least = 1 / (1 + self.width / math.sqrt(2) / max(self.scale))
+        least = 1 / (1 + self.width / math.sqrt(2) / self.widest())
         is_limited = self.above(least, vigilance)
         self.n_limited += is_limited
         return least if is_limited else vigilance

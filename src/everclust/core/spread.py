@@ -6,6 +6,8 @@ from ..jit.compile import jit
 from ..jit.simd import WIDTH, higher, highest, load, splat
 
 SCALE_FLOOR = 1e-6
+FEWEST_SEEN = 256  # samples until weights settle
+MUCH_WIDER = 8.0
 
 
 @jit
@@ -38,8 +40,13 @@ def largest_product(a, b):
 
 @jit
 def present_scale(state):
-    """max_j sqrt(ω_j·M2_j / (n − 1)), floored; to be called after the current sample was observed."""
-    n = state.scalars[0].n_seen + 1
+    """The scale of the stream; to be called after the current sample was observed, before it is counted."""
+    return scale_of(state, state.scalars[0].n_seen + 1)
+
+
+@jit
+def scale_of(state, n):
+    """max_j sqrt(ω_j·M2_j / (n − 1)) of n samples, floored."""
     if n < 2:
         return SCALE_FLOOR
     # max and sqrt change places: both roundings are monotone, so the bits are the same.
@@ -57,6 +64,20 @@ def give_scale(state, k):  # INOUT node.scale, scalars.widest
         scalars.widest = now
     elif before == scalars.widest:
         scalars.widest = -1.0
+
+
+@jit
+def widest_in_metric(state):  # INOUT scalars.widest
+    """max_k σ_k, unless the stream is much narrower in the present metric: then its scale. After a sample.
+
+    An outlier among the first samples makes its feature, and the scale of its node, as wide as it is away.
+    Once the weight of the feature has adapted, this scale says nothing about the metric.
+    """
+    widest, n = widest_scale(state), state.scalars[0].n_seen
+    if n < FEWEST_SEEN:
+        return widest
+    present = scale_of(state, n)
+    return present if widest > MUCH_WIDER * present else widest
 
 
 @jit

@@ -12,7 +12,6 @@ import numpy as np
 from ..jit.blocks import aligned, copy_row
 from ..jit.compile import COARSE, FUSED, jit, jit_allocating
 from ..jit.simd import WIDTH, higher, highest, load, splat, square_root, store
-from .spread import widest_scale
 
 DETERMINANT_FLOOR = 1e-6
 UNROLL = 4  # points, or columns, per pass: each has a sum of its own under way
@@ -31,7 +30,7 @@ class Similarities(NamedTuple):
 
 
 @jit_allocating
-def new_similarities(state, n):
+def new_similarities(state, n, widest):
     """Working memory for n rows, in one piece: allocating a large one can take as long as filling it."""
     d, n_blocks = state.window.shape[1], (n + WIDTH - 1) // WIDTH
     size = n_blocks * WIDTH
@@ -45,7 +44,7 @@ def new_similarities(state, n):
         room[:size],
         room[size : 2 * size],
         room[2 * size : 2 * size + WIDTH],
-        1.0 / widest_scale(state),
+        1.0 / widest,
     )
 
 

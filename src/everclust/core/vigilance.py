@@ -4,6 +4,7 @@ from ..jit.compile import jit, jit_allocating
 from ..jit.quantiles import hazen
 from ..jit.reference import refer
 from .resolution import finer, within_clusters
+from .spread import widest_in_metric, widest_scale
 from .stability import find_closest, longest_stable, new_similarities
 
 KEEP = -1
@@ -14,7 +15,8 @@ def recalibrate(state, variant):  # INOUT scalars: interval, cluster_ratio, vigi
     """Update Λ and V, from as many of the newest samples as can matter."""
     scalars = state.scalars[0]
     n_probed = min(2 * scalars.interval if variant.grows else scalars.interval, scalars.window_size)
-    _recalibrate(state, variant, n_probed, new_similarities(state, n_probed))
+    widest = widest_in_metric(state) if variant.capped and variant.refines else widest_scale(state)
+    _recalibrate(state, variant, n_probed, new_similarities(state, n_probed, widest))
 
 
 @jit
