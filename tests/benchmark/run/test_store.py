@@ -127,9 +127,12 @@ def test_a_truncated_store(path):
         Store(path)
 
 
-def test_another_data_base(path):
+@pytest.mark.parametrize(
+    "columns", ["CREATE TABLE results (something TEXT)", "CREATE TABLE results (ari REAL, ami REAL)"]
+)
+def test_another_data_base(path, columns):
     with sqlite3.connect(path) as connection:
-        connection.execute("CREATE TABLE results (something TEXT)")
+        connection.execute(columns)
     connection.close()
     with pytest.raises(StoreError, match="is not a store of results"):
         Store(path)
@@ -153,37 +156,3 @@ def test_a_store_to_read_must_be_there(path):
     with pytest.raises(StoreError, match="There is no store at"):
         Store(path, create=False)
     assert not path.exists()
-
-
-# Older stores
-
-
-def test_an_older_store_gets_the_new_columns_and_keeps_its_rows(path):
-    with Store(path) as store:
-        store.add(RESULT)
-    with sqlite3.connect(path) as connection:
-        for name in ("parameters", "node_ari", "node_ami"):
-            connection.execute(f"ALTER TABLE results DROP COLUMN {name}")
-        connection.execute("DROP TABLE asked")
-        connection.execute("PRAGMA user_version = 1")
-    connection.close()
-    with Store(path) as store:
-        (row,) = store.results()
-        assert (row["ari"], row["parameters"]) == (0.25, None)
-        assert store.asked() == []
-        store.add(Result(Job("idat", "iris", "nonstationary", 2, "{}", "none"), "ok"))
-        assert [row["parameters"] for row in store.results()] == [None, "none"]
-
-
-def test_a_store_that_does_not_know_what_algorithms_are_told_can_be_asked(path):
-    job = Job("idat", "iris", "stationary", 1)
-    with Store(path) as store:
-        store.ask([job])
-    with sqlite3.connect(path) as connection:
-        connection.execute("ALTER TABLE asked DROP COLUMN told")
-    connection.close()
-    with Store(path) as store:
-        assert [row["told"] for row in store.asked()] == ["?"]
-        store.ask([job])
-        (row,) = store.asked()
-    assert (row["title"], row["kind"], row["told"]) == ("IDAT", "compared", "nothing")

@@ -15,7 +15,7 @@ WORDS = (
     "algorithm follows the rules of its authors' program. Fitted: we chose them so that the numbers of nodes "
     "and clusters agree with the paper's, which is therefore no evidence of agreement. Searched: a search "
     "for the best ARI found them; it uses the classes. Given: by the person who ran the benchmark. Not "
-    "recorded: by an older version. Not run: asked for, but not begun."
+    "recorded: the store does not say. Not run: asked for, but not begun."
 )
 
 

@@ -41,7 +41,6 @@ TYPES = {
     "parameters": "TEXT",
     **dict.fromkeys(("node_ari", "node_ami"), "REAL"),
 }
-ADDED = {"parameters", "node_ari", "node_ami"}  # columns that older stores do not have
 ASKED = ("algorithm", "dataset", "setting", "seed")
 _COLUMNS = ", ".join(f"{name} {kind}" for name, kind in TYPES.items())
 _CREATE = f"CREATE TABLE IF NOT EXISTS results ({_COLUMNS}, PRIMARY KEY ({', '.join(KEY)}))"
@@ -129,18 +128,14 @@ class Store:
             self._connection.execute(_CREATE)
             details.create(self._connection)
             self._connection.execute(_CREATE_ASKED)
-            self._add_columns()
+            self._check_columns()
             self._connection.execute(f"PRAGMA user_version = {FORMAT}")
 
-    def _add_columns(self) -> None:
-        """Bring an older store up to date, or refuse another data base."""
+    def _check_columns(self) -> None:
+        """Refuse another data base."""
         found = {row["name"] for row in self._connection.execute("PRAGMA table_info(results)")}
-        if not found <= set(TYPES) or not set(TYPES) - found <= ADDED:
+        if found != set(TYPES):
             raise sqlite3.DatabaseError("the table has other columns")
-        for name in sorted(set(TYPES) - found):
-            self._connection.execute(f"ALTER TABLE results ADD COLUMN {name} {TYPES[name]}")
-        if "told" not in {row["name"] for row in self._connection.execute("PRAGMA table_info(asked)")}:
-            self._connection.execute("ALTER TABLE asked ADD COLUMN told TEXT NOT NULL DEFAULT '?'")
 
     def ask(self, jobs: Iterable[Job], *, are_tuned: bool = True) -> None:
         """Remember that jobs were asked for, so that a report can say which of them are missing.

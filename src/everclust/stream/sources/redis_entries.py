@@ -12,7 +12,7 @@ JSON_FIELDS = (b"data", b"json")  # a single field with such a name holds all co
 
 
 def id_of(position: Position) -> Any:
-    """The id in a position; earlier versions wrote nothing else."""
+    """The id in a position, which may also count the entries that had passed before."""
     return position[0] if isinstance(position, list) else position
 
 

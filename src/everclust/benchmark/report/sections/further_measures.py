@@ -46,7 +46,7 @@ def further_measures(outcomes: Outcomes) -> Section:
         "it is the mean share of a class in its cluster, 0 for equal shares, and small classes count as "
         "much as large ones. Homogeneity is 1 if each cluster holds a single class, completeness if each "
         "class lies in a single cluster; many small clusters have a high homogeneity and a low completeness. "
-        "Samples that the reference calls noise are left out. – where an earlier version ran."
+        "Samples that the reference calls noise are left out. – where runs have no such score."
     )
     grids = [
         score_grid(outcomes, setting, names, [measure], beside=False)._replace(
