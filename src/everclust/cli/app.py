@@ -12,6 +12,7 @@ import typer
 
 from ..version import __version__
 from . import bench, live, model, stream
+from .command import Command
 from .console import EXIT_CODES
 
 HELP = f"""
@@ -45,7 +46,7 @@ def everclust(
 
 
 for command in (stream.fit, stream.update, stream.watch, stream.predict, stream.score):
-    app.command()(command)
+    app.command(cls=Command)(command)
 for command in (model.info, model.report, model.plot, model.export, live.live):
-    app.command()(command)
+    app.command(cls=Command)(command)
 app.add_typer(bench.bench, name="bench")
