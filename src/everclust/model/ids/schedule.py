@@ -36,7 +36,7 @@ def planned_update(n_seen: int) -> int:
 def next_update(n_seen: int, check: int | None) -> int:
     """The next update: that which is planned, or an earlier check of changes that wait.
 
-    Looks cost time. So there are no more of them than one change asks for that was found now, and one shortly
+    Checks cost time. So there are no more of them than one change asks for that was found now, and one shortly
     before a planned update waits for that.
     """
     planned, pause = planned_update(n_seen), check_pause(n_seen)
