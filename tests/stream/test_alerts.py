@@ -38,7 +38,7 @@ def test_alerts_on_chosen_kinds_of_events(points, X, call):
 class Counts:
     """A run, as far as alerts look at it."""
 
-    keyed = tell = None
+    keyed = log = None
     model = property(lambda self: self)
 
     def __init__(self):

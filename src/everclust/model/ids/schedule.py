@@ -36,8 +36,8 @@ def planned_update(n_seen: int) -> int:
 def next_update(n_seen: int, check: int | None) -> int:
     """The next update: that which is planned, or an earlier check of changes that wait.
 
-    Checks cost time. So there are no more of them than one change asks for that was found now, and one shortly
-    before a planned update waits for that.
+    Checks cost time. So there are no more of them than one change asks for that was found now, and one
+    shortly before a planned update waits for that.
     """
     planned, pause = planned_update(n_seen), check_pause(n_seen)
     if check is None or max(check, n_seen + pause) + pause // 2 > planned:
