@@ -12,7 +12,6 @@ import typer
 
 from ..version import __version__
 from . import bench, live, model, stream
-from .command import Command
 from .console import EXIT_CODES
 
 HELP = f"""
@@ -46,7 +45,7 @@ def everclust(
 
 
 for command in (stream.fit, stream.update, stream.watch, stream.predict, stream.score):
-    app.command(cls=Command)(command)
+    app.command()(command)
 for command in (model.info, model.report, model.plot, model.export, live.live):
-    app.command(cls=Command)(command)
+    app.command()(command)
 app.add_typer(bench.bench, name="bench")

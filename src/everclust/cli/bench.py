@@ -13,7 +13,6 @@ from ..text import counted
 from . import bench_options as options
 from .bench_list import print_algorithms, print_data_sets
 from .bench_progress import log_line, print_summary, progress_of, say_left_out
-from .command import Command
 from .console import Screen, exit_on_error, print_table, terminable
 from .option_groups import expand_groups
 from .options import split_names
@@ -29,7 +28,7 @@ StorePath = Annotated[Path, typer.Option("--store", help="File of the results.")
 With = Annotated[list[Path], typer.Option("--with", help="File that registers algorithms or data sets.")]
 
 
-@bench.command(cls=Command)
+@bench.command()
 @expand_groups
 def run(
     *,
@@ -86,7 +85,7 @@ def run(
         print_summary(screen, summary, errors)
 
 
-@bench.command(cls=Command)
+@bench.command()
 def report(
     store: StorePath = STORE,
     html: Annotated[Path, typer.Option(help="HTML file to write.")] = Path("everclust_bench.html"),
@@ -105,7 +104,7 @@ def report(
         typer.echo(f"Written: {html}" + (f" and {markdown}" if markdown else ""))
 
 
-@bench.command(cls=Command)
+@bench.command()
 def export(
     store: StorePath = STORE,
     folder: Annotated[Path, typer.Option(help="Folder to write into.")] = Path("everclust_bench_export"),
@@ -122,7 +121,7 @@ def export(
         typer.echo(f"Written: {', '.join(map(str, paths))}")
 
 
-@bench.command(cls=Command)
+@bench.command()
 def table(
     store: StorePath = STORE,
     algorithms: Annotated[
@@ -138,7 +137,7 @@ def table(
         typer.echo(reference_table(store, split_names(*algorithms)), nl=False)
 
 
-@bench.command(name="list", cls=Command)
+@bench.command(name="list")
 def list_(with_: With = []) -> None:  # noqa: B006
     """List the data sets, which of them are available, and the algorithms."""
     with _exit_on_error(Screen(False)):
@@ -147,7 +146,7 @@ def list_(with_: With = []) -> None:  # noqa: B006
         print_algorithms()
 
 
-@bench.command(cls=Command)
+@bench.command()
 def fetch(
     names: Annotated[list[str], typer.Argument(help="Data sets, or all.")],
     progress: Annotated[bool, typer.Option(help="Show a progress bar.")] = True,
@@ -163,7 +162,7 @@ def fetch(
             typer.echo(f"{name}: {fetch_data_set(name, progress=progress)}")
 
 
-@bench.command(cls=Command)
+@bench.command()
 def compare(
     first: Path,
     second: Path,

@@ -9,8 +9,6 @@ from typing import Any
 
 import typer
 
-LISTS = ("columns", "exclude", "alert_on")  # options that take a,b,c
-
 
 def read_config(context: typer.Context, path: Path | None) -> Path | None:
     """Make the values of a file the defaults of a command, before its other options are read."""
@@ -51,12 +49,9 @@ def _checked(name: str, known: dict[str, Any], path: Path) -> str:
 
 def _value(param: Any, name: str, value: Any, path: Path) -> Any:
     """A value as Click expects it; Click checks its type."""
-    is_list = isinstance(value, list) and all(isinstance(item, str) for item in value)
     if getattr(param, "multiple", False):
         value = [value] if isinstance(value, str) else value
         is_right = isinstance(value, list) and all(isinstance(item, str) for item in value)
-    elif is_list and param.name in LISTS:
-        return ",".join(value)
     elif getattr(param, "is_flag", False):
         is_right = isinstance(value, bool)
     else:

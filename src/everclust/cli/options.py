@@ -118,10 +118,12 @@ class KeyOptions:
 class ColumnOptions:
     """Which columns to read, and how."""
 
-    columns: Annotated[str | None, _data("--columns", help="Columns to learn, as a,b,c; all by default.")] = (
-        None
+    columns: Annotated[list[str], _data("--columns", help="Columns to learn, as a,b,c; all by default.")] = (
+        field(default_factory=list)
     )
-    exclude: Annotated[str | None, _data("--exclude", help="Columns to leave out, as a,b,c.")] = None
+    exclude: Annotated[list[str], _data("--exclude", help="Columns to leave out, as a,b,c.")] = field(
+        default_factory=list
+    )
     label: Annotated[
         str | None, _data("--label", help="Column with the true class; not used for learning.")
     ] = None
@@ -255,9 +257,9 @@ class AlertOptions:
     """What to alert on, and whom."""
 
     alert_on: Annotated[
-        str | None,
+        list[str],
         _results("--alert-on", help="Alert on events and shares of rows: born,split,novel>0.2,skipped>0.05"),
-    ] = None
+    ] = field(default_factory=list)
     alert_to: Annotated[
         list[str],
         _results("--alert-to", help="Where alerts go: https://…, a .jsonl file, or 'exec:command'."),
@@ -297,6 +299,6 @@ class PageOptions:
     open_page: Annotated[bool, _page("--open", help="Open the page in the browser.")] = False
 
 
-def split_names(*texts: str | None) -> list[str]:
+def split_names(*texts: str) -> list[str]:
     """The names in texts such as `a,b,c`."""
-    return [name.strip() for text in texts for name in (text or "").split(",") if name.strip()]
+    return [name.strip() for text in texts for name in text.split(",") if name.strip()]

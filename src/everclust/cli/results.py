@@ -83,11 +83,11 @@ def add_alerts(
     headers: Sequence[str] = (),
 ) -> None:
     """Let a run alert; alerts wait beside the model or in the checkpoint folder until they are accepted."""
-    if not alert_options.alert_to and alert_options.alert_on is None:
+    if not alert_options.alert_to and not alert_options.alert_on:
         return
-    if not alert_options.alert_to or alert_options.alert_on is None:
+    if not alert_options.alert_to or not alert_options.alert_on:
         raise typer.BadParameter("--alert-on says when and --alert-to whom to alert; give both.")
-    conditions = conditions_of(alert_options.alert_on)
+    conditions = conditions_of(",".join(alert_options.alert_on))
     if conditions.limits and job.answers is None:  # shares are measured between two blocks
         job.block = min(job.block, WINDOW)
     queue: Callable[[str], Path] = temporary_queue

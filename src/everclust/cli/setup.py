@@ -52,8 +52,8 @@ def columns_for(
         raise typer.BadParameter("--time-format says how --time is written, but there is no --time.")
     names = getattr(model, "feature_names_in_", None)
     return Columns(
-        split_names(column_options.columns) or None,
-        exclude=split_names(column_options.exclude),
+        split_names(*column_options.columns) or None,
+        exclude=split_names(*column_options.exclude),
         label=column_options.label,
         id=id,
         time=column_options.time,
