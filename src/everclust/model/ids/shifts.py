@@ -115,7 +115,7 @@ class Shifts:
         return {c for c, shift in self.by_id.items() if shift.has_shifted}
 
     def forget(self, c: int) -> None:
-        """Changes of these were reported."""
+        """A change of this cluster was reported."""
         if c in self.by_id and self.by_id[c].has_shifted:
             del self.by_id[c]
             self.fewest_wins = fewest_wins(self.by_id)
