@@ -81,10 +81,10 @@ def test_widest_scale_is_kept_up_to_date(model, compiled):
 
 def test_a_scale_from_before_its_feature_was_weighed_down_tells_nothing(model, compiled):
     # M2 = 255·4 of 256 samples: the stream has the scale 2.
-    state = model([[0], [1], [2]], scale=[1, 16, 2], square_sum=[1020], n_seen=256)
-    assert compiled(widest_in_metric)(state) == 16  # not more than eight times as wide
-    state.node["scale"][1] = scalars_of(state).widest = 16.5
+    state = model([[0], [1], [2]], scale=[1, 4, 2], square_sum=[1020], n_seen=256)
+    assert compiled(widest_in_metric)(state) == 4  # not more than twice as wide
+    state.node["scale"][1] = scalars_of(state).widest = 4.5
     assert compiled(widest_in_metric)(state) == 2
-    assert compiled(widest_scale)(state) == 16.5
+    assert compiled(widest_scale)(state) == 4.5
     scalars_of(state).n_seen = 255  # weights may not have settled
-    assert compiled(widest_in_metric)(state) == 16.5
+    assert compiled(widest_in_metric)(state) == 4.5

@@ -47,7 +47,7 @@ class RefinedOracle(HandoverOracle):
         """A scale from before its feature was weighed down tells nothing: then that of the stream counts."""
         widest, present = super().widest(), self.spread()
         is_settled = self.is_capped and self.n_seen >= SETTLED
-        is_outdated = is_settled and self.above(widest, 8 * present)
+        is_outdated = is_settled and self.above(widest, 2 * present)
         self.n_outdated_scales += is_outdated
         return present if is_outdated else widest
 

@@ -7,7 +7,7 @@ from ..jit.simd import WIDTH, higher, highest, load, splat
 
 SCALE_FLOOR = 1e-6
 FEWEST_SEEN = 256  # samples until weights settle
-MUCH_WIDER = 8.0
+MUCH_WIDER = 2.0
 
 
 @jit
