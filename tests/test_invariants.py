@@ -138,6 +138,8 @@ BROKEN = [
     ("scalars", "radius_factor", 0, become(np.nan), "radius"),
     ("scalars", "cluster_end", 0, become(-1.0), "clusters end"),
     ("scalars", "cluster_end", 0, become(np.inf), "clusters end"),
+    ("scalars", "cluster_end", 0, become(2.0), "clusters that end are counted"),
+    ("scalars", "n_clusters", 0, become(2.0), "clusters that end are counted"),
     ("scalars", "cluster_radius", 0, become(-1.0), "clusters have some radius"),
     ("scalars", "n_nodes", 0, add(1), "used at least once"),
     ("scalars", "n_active", 0, add(1), "active"),

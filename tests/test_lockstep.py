@@ -196,6 +196,7 @@ def compare_models(state, slow):
     if state.probe.size:
         assert now.n_probes == len(slow.probes)
         assert now.radius_factor == pytest.approx(slow.radius_factor, rel=1e-12)
+        assert now.n_clusters == pytest.approx(slow.k, rel=1e-12)
         assert now.cluster_end == pytest.approx(slow.end or 0.0, rel=1e-12)
         assert now.cluster_radius == pytest.approx((slow.width or 0.0) / math.sqrt(2), rel=1e-12)
 

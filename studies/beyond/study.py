@@ -153,7 +153,8 @@ def by_modularity(state, base, before, share):
 def steadily(state, base, before, share):
     """The read-out of the package, likewise."""
     label, links = np.zeros(len(base), np.int64), links_of(state, base)
-    label[:] = find_clusters(state.prototype[base], state.weight, links, compact(before), share)
+    nodes, wins = state.prototype[base], state.node["wins"][base]
+    label[:] = find_clusters(nodes, state.weight, links, compact(before), share, wins, np.inf)
     candidates, voice = read_out(state, base, by_scale=False), vote_weights(links, label)
     return label, lambda X: predict_by_vote(candidates, label, voice, X)
 

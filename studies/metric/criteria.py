@@ -140,5 +140,6 @@ def joint_labels(run, X, crossed=True):
         links.append(np.column_stack([pairs, count]))
     every = np.ascontiguousarray(np.concatenate(links).astype(np.int64))
     both = np.ascontiguousarray(np.concatenate(position))
-    label = find_clusters(both, weight * weight.size, every, np.full(len(both), NO_CLUSTER), 0.0)
+    unknown, wins = np.full(len(both), NO_CLUSTER), np.ones(len(both), np.int64)
+    label = find_clusters(both, weight * weight.size, every, unknown, 0.0, wins, np.inf)
     return label[first], label[second + n]

@@ -185,9 +185,12 @@ def test_what_no_two_samples_in_a_cluster_show_is_not_seen(state, compiled):
     assert compiled(resolution.n_clusters)(state, total)[0] == 1.0
 
 
-def decided(state, compiled, n_rounds=1, interval=3, first_exponent=7):
-    """The end of clusters after `decide`, with four times as many samples in all as in a cluster's end."""
-    with_growth(state, [2.0, 2.0, 1.05, 1.05, 2.0, 2.0, 1.0, 1.0], 100.0, 4.0)
+GROWTH = (2.0, 2.0, 1.05, 1.05, 2.0, 2.0, 1.0, 1.0)
+
+
+def decided(state, compiled, n_rounds=1, interval=3, first_exponent=7, growth=GROWTH):
+    """The end of clusters after `decide`, with 4.2 times as many samples in all as in a cluster's end."""
+    with_growth(state, growth, 100.0, 4.0)
     scalars = scalars_of(state)
     scalars.n_rounds, scalars.interval, scalars.first_exponent = n_rounds, interval, first_exponent
     compiled(resolution.decide)(state)
@@ -205,22 +208,30 @@ def test_the_first_round_does_not_say_where_they_end(state, compiled):
     assert scalars_of(state).radius_factor < 1
 
 
-def test_few_clusters_are_not_said_to_end(state, compiled):
-    assert decided(state, compiled) > 0.0
-    assert decided(state, compiled, interval=100) == 0.0
-    assert scalars_of(state).radius_factor == 1.0
+def test_few_clusters_end_but_nodes_reach_as_far_as_before(state, compiled):
+    end = decided(state, compiled)
+    scalars = scalars_of(state)
+    assert scalars.cluster_radius > 0
+    assert decided(state, compiled, interval=100) == end
+    assert scalars.n_clusters == pytest.approx(4.2)
+    assert (scalars.radius_factor, scalars.cluster_radius) == (1.0, 0.0)
+
+
+def test_one_cluster_does_not_end(state, compiled):
+    assert decided(state, compiled, growth=[2.0] * 8) == 0.0
+    assert scalars_of(state).n_clusters == 0.0
 
 
 def test_what_is_forgotten_has_no_end(state, compiled):
     assert decided(state, compiled) > 0.0
     compiled(resolution.forget)(state)
-    assert scalars_of(state).cluster_end == 0.0
+    assert scalars_of(state).cluster_end == scalars_of(state).n_clusters == 0.0
 
 
 @pytest.mark.parametrize(
     ("end", "left"),
     [
-        (0.0, (9, 6)),  # clusters are few
+        (0.0, (9, 6)),  # no end is known
         (1.0, (1, 1)),  # the new node is 2 away: both others are beyond it
         (7.0, (9, 1)),  # and only one is beyond the end of the cluster
         (15.0, (9, 6)),

@@ -36,7 +36,7 @@ IRIS = load_iris().data
 DIGITS = load_digits().data
 NAMES = ["sepal length", "sepal width", "petal length", "petal width"]
 STORED = DATA / "model_v2.everclust"
-STORED_DIGEST = "e57b6fdd6ab7b6191a875d09a3e3a6f85852e56b4cf32f88be9d4a81b18eb50f"
+STORED_DIGEST = "1fe7f2fcbbcc56731ec3dca4600e40f136170684f37818e7d1ac7634bcf11959"
 
 
 def saved(model, path):
@@ -793,6 +793,7 @@ def test_directions_go_with_the_capped_metric_only(sound, tmp_path):
         (put("header", "scalars", "interval", -1), "invalid scalar 'interval'"),
         (put("header", "scalars", "cluster_end", "far"), "invalid scalar 'cluster_end'"),
         (put("header", "scalars", "cluster_end", -1.0), "clusters end at some distance"),
+        (put("header", "scalars", "n_clusters", 5.0), "clusters that end are counted"),
         (put("header", "scalars", "cluster_radius", -1.0), "clusters have some radius"),
         (put("header", "scalars", "since_recalibration", 301), "invalid scalar 'since_recalibration'"),
         (put("header", "params", "clusters", "handover"), "invalid parameter 'clusters'"),

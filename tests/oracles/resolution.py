@@ -34,7 +34,8 @@ class RefinedOracle(HandoverOracle):
         self.ratios: list[list[float]] = []  # ln(r2 / r1) of the same
         self.first: float | None = None  # the first squared distance above 0
         self.radius_factor = 1.0
-        self.end: float | None = None  # the distance at which clusters end
+        self.k = 0.0  # clusters, if they are known to end
+        self.end: float | None = None  # the distance at which they do
         self.width: float | None = None  # within which most pairs of samples of a cluster are
         self.resting = 0
         self.n_rounds = 0
@@ -95,7 +96,8 @@ class RefinedOracle(HandoverOracle):
         apart = [away for away in self.away if min(away) > 0]
         n_first = sum(away.index(min(away)) < n / 2 for away in apart)
         if abs(n_first - len(apart) / 2) > UNEVEN * math.sqrt(len(apart)) / 2:
-            self.rounds, self.ratios, self.radius_factor, self.end, self.width = [], [], 1.0, None, None
+            self.rounds, self.ratios = [], []
+            self.radius_factor, self.k, self.end, self.width = 1.0, 0.0, None, None
             self.probes, self.away = [], []
             return
         pairs = [sorted(away)[:2] for away in self.away]
@@ -121,12 +123,14 @@ class RefinedOracle(HandoverOracle):
     def decide(self, n: int) -> None:
         share = [self.within(b) / self.within(BINS - 1) for b in range(BINS)]
         k, end = self.n_clusters(share, n)
-        self.radius_factor, self.end, self.width = 1.0, None, None
+        self.radius_factor, self.k, self.end, self.width = 1.0, 0.0, None, None
+        is_settled = self.n_rounds > 1
+        if is_settled and k > 1:
+            self.k, self.end = k, math.sqrt(self.edge(end + 1))
         if self.interval / k < ENOUGH:
             near, far = (self.distance_of(share, math.log(2) / m) for m in (PER_CLUSTER * k, self.interval))
             self.radius_factor = near / far
-            if self.n_rounds > 1:
-                self.end = math.sqrt(self.edge(end + 1))
+            if is_settled:
                 self.width = self.distance_of(share, MOST / k)
 
     def n_clusters(self, share: list[float], n: int) -> tuple[float, int]:

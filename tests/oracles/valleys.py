@@ -24,6 +24,22 @@ FEWEST_HANDOVERS, HIGHEST_SCORE, INWARD = 5000, 0.2, 8
 MORE_ERRORS, ERRORS_OF_PREVIOUS = 1, 1.5
 
 
+class Ends(NamedTuple):
+    """At which distance clusters end, and from which part of all samples on a node may be one."""
+
+    distance: float
+    n_clusters: float
+    wins: Sequence[int]
+    n_seen: int
+
+    def is_cluster(self, k: int) -> bool:
+        return self.wins[k] >= self.n_seen / self.n_clusters / 8
+
+    def parts(self, i: int, j: int, y: Points, weights: Sequence[float]) -> bool:
+        is_far = slow.weighted_distance(y[i], y[j], weights) > self.distance
+        return is_far and (self.is_cluster(i) or self.is_cluster(j))
+
+
 def read_out(
     y: Points,
     usage: Sequence[int],
@@ -31,24 +47,29 @@ def read_out(
     weights: Sequence[float],
     before: Sequence[int] | None = None,
     share: float = 1.0,
+    ends: Ends | None = None,
 ) -> list[int]:
     """The cluster of every node; nodes that are no candidates have none.
 
-    `before`: the last answer; `share`: of the samples that it knew.
+    `before`: the last answer; `share`: of the samples that it knew; `ends`: of clusters.
     """
     base = slow.candidates(usage)
+    if ends is not None:
+        w = {ij: n for ij, n in w.items() if not ends.parts(*ij, y, weights)}
     linked = slow.linked_nodes(w, base)
-    labels = [slow.NOT_A_CANDIDATE] * len(usage)
-    if len(linked) < slow.LEAST_LINKED:
-        for k in base:
-            labels[k] = 0
-        return labels
-    position = [[value * math.sqrt(o) for value, o in zip(y[k], weights, strict=True)] for k in linked]
-    known = [UNKNOWN if before is None else before[k] for k in linked]
-    found = group_linked(position, slow.between(w, linked), known, share)
-    group = dict(zip(linked, found, strict=True))
+    group = dict.fromkeys(linked, 0)
+    if len(linked) >= slow.LEAST_LINKED:
+        position = [[value * math.sqrt(o) for value, o in zip(y[k], weights, strict=True)] for k in linked]
+        known = [UNKNOWN if before is None else before[k] for k in linked]
+        group = dict(zip(linked, group_linked(position, slow.between(w, linked), known, share), strict=True))
     for k in base:
-        labels[k] = group[k if k in group else slow.nearest_of(y[k], linked, y, weights)]
+        if ends is not None and k not in group and ends.is_cluster(k):
+            group[k] = len(usage) + k  # a name of its own
+    others = sorted(group)
+    labels = [slow.NOT_A_CANDIDATE] * len(usage)
+    for k in base:
+        nearest = k if k in group or not others else slow.nearest_of(y[k], others, y, weights)
+        labels[k] = group.get(nearest, 0)
     return labels
 
 

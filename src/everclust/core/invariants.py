@@ -150,8 +150,14 @@ def _of_probes(state: State, scalars: Any) -> Rules:
         ("the first distance has an exponent of its own", _is_exponent(int(scalars.first_exponent))),
         ("the radius is made smaller, if at all", 0 < scalars.radius_factor <= 1),
         ("clusters end at some distance, or at none", 0 <= scalars.cluster_end < np.inf),
+        ("clusters that end are counted, and more than one", _are_counted(scalars)),
         ("clusters have some radius, or none", 0 <= scalars.cluster_radius < np.inf),
     ]
+
+
+def _are_counted(scalars: Any) -> bool:
+    n_clusters = scalars.n_clusters
+    return bool(1 < n_clusters < np.inf if scalars.cluster_end > 0 else n_clusters == 0)
 
 
 def _is_exponent(number: int) -> bool:

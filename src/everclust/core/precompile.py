@@ -39,8 +39,10 @@ def compile_there(clusters: str) -> None:
         _compile(assign_coarsely, whole, coarse_copy(whole), X, label, np.empty(1))
         _compile(assign, whole, X, label, np.empty(1))
         return
-    base = _compile(gather, state.node, N_NODES, state.prototype, state.handover)
-    _compile(find_clusters, base.position, state.weight, base.links, base.before, 1.0)
+    nodes = state.node, N_NODES, state.prototype, state.handover
+    base = _compile(gather, *nodes, state.weight, 0.0, np.inf)
+    known = base.position, state.weight, base.links, base.before, 1.0
+    _compile(find_clusters, *known, base.wins, np.inf)
     _compile(vote, whole, _some_voters(), n_neighbours(N_NODES), X, label)
 
 

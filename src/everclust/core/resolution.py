@@ -115,13 +115,20 @@ def is_in_random_order(state):
 def forget(state):  # INOUT distance_count, scalars
     """What was counted is not of the present stream."""
     scalars = state.scalars[0]
-    scalars.radius_factor = 1.0
-    scalars.cluster_end = 0.0
-    scalars.cluster_radius = 0.0
+    reset_decision(scalars)
     scalars.n_ratios = 0.0
     scalars.log_ratios = 0.0
     for b in range(N_BINS):
         state.distance_count[b] = 0.0
+
+
+@jit
+def reset_decision(scalars):  # INOUT scalars: radius_factor, n_clusters, cluster_end, cluster_radius
+    """As if there were one cluster."""
+    scalars.radius_factor = 1.0
+    scalars.n_clusters = 0.0
+    scalars.cluster_end = 0.0
+    scalars.cluster_radius = 0.0
 
 
 @jit
@@ -136,10 +143,11 @@ def measure_dimension(state):  # INOUT scalars.n_ratios, scalars.log_ratios
 
 
 @jit
-def decide(state):  # INOUT scalars: radius_factor, cluster_end, cluster_radius
-    """By how much the distance to the nearest of 5k samples is less than to the nearest of Λ.
+def decide(state):  # INOUT scalars: radius_factor, n_clusters, cluster_end, cluster_radius
+    """Where clusters end; and if they are many, by how much the distance to the nearest of 5k samples is less
+    than to the nearest of Λ, and how far clusters reach.
 
-    Where clusters end matters from the second round on: the first may take pieces of a curve for clusters.
+    Where they end matters from the second round on: the first may take pieces of a curve for clusters.
     """
     scalars, counts = state.scalars[0], state.distance_count
     total = 0.0
@@ -148,16 +156,16 @@ def decide(state):  # INOUT scalars: radius_factor, cluster_end, cluster_radius
     if total == 0.0 or scalars.log_ratios <= 0.0:
         return
     k, end = n_clusters(state, total)
-    scalars.radius_factor = 1.0
-    scalars.cluster_end = 0.0
-    scalars.cluster_radius = 0.0
+    is_later, unit = scalars.n_rounds > 0, 2.0 ** (0.5 * scalars.first_exponent)
+    reset_decision(scalars)
+    if is_later and k > 1.0:
+        scalars.n_clusters = k
+        scalars.cluster_end = math.sqrt(lower_edge(end)) * unit
     if scalars.interval < FEWEST_PER_CLUSTER * k:
         near = squared_distance_within(counts, math.log(2.0) * total / (PER_CLUSTER * k))
         far = squared_distance_within(counts, math.log(2.0) * total / scalars.interval)
         scalars.radius_factor = math.sqrt(near / far)
-        if scalars.n_rounds > 0:
-            unit = 2.0 ** (0.5 * scalars.first_exponent)
-            scalars.cluster_end = math.sqrt(lower_edge(end)) * unit
+        if is_later:
             wide = squared_distance_within(counts, NEARLY_ALL * total / k)
             scalars.cluster_radius = math.sqrt(0.5 * wide) * unit
 

@@ -28,7 +28,7 @@ KEPT_SCALARS = (
 )
 PROBE_SCALARS = (
     *("n_probes", "n_compared", "n_rounds", "n_resting", "first_exponent"),
-    *("n_ratios", "log_ratios", "radius_factor", "cluster_end", "cluster_radius"),
+    *("n_ratios", "log_ratios", "radius_factor", "n_clusters", "cluster_end", "cluster_radius"),
 )
 PROBE_ARRAYS = ("probe", "probe_distance", "distance_count")
 DIRECTION_ARRAYS = ("direction", "projection", "foretold")

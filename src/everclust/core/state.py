@@ -50,8 +50,9 @@ SCALARS = record(
     ("n_ratios", np.float64),  # D = n_ratios / log_ratios
     ("log_ratios", np.float64),
     ("radius_factor", np.float64),  # of the radius that V stands for
-    ("cluster_end", np.float64),  # distance at which clusters end, if they are many, else 0
-    ("cluster_radius", np.float64),  # how far clusters reach from their centres, likewise
+    ("n_clusters", np.float64),  # as the probes see it, or 0
+    ("cluster_end", np.float64),  # distance at which clusters end, if they do, else 0
+    ("cluster_radius", np.float64),  # how far clusters reach from their centres, if they are many, else 0
     ("foretold_at", np.int64),  # n_seen when nodes were compared: see foretold.py
 )
 NODE = record(

@@ -153,7 +153,7 @@ def _check_probe_scalars(scalars: Mapping[str, Any]) -> None:
         name for name in ("n_probes", "n_compared", "n_rounds", "n_resting") if not is_count(scalars[name])
     ]
     wrong += [name for name in ("first_exponent",) if type(scalars[name]) is not int]
-    numbers = ("n_ratios", "log_ratios", "radius_factor", "cluster_end", "cluster_radius")
+    numbers = ("n_ratios", "log_ratios", "radius_factor", "n_clusters", "cluster_end", "cluster_radius")
     wrong += [
         name
         for name in numbers

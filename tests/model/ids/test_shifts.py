@@ -167,6 +167,9 @@ def test_a_merger_is_news_where_samples_have_shifted():
     assert model._learner.ids.shifts.shifted() == set()
 
 
+SETTLED = 3000  # samples of `many`
+
+
 def many(n=12_000, seed=0):
     """Thirty clusters at rest, of which the read-out learns more and more."""
     rng = np.random.default_rng(seed)
@@ -175,8 +178,9 @@ def many(n=12_000, seed=0):
 
 
 def test_clusters_at_rest_are_revised_and_nothing_else_is_told():
+    """Once each has nodes of its own: until then some may be told as born."""
     model = EverClust().partial_fit(many())
-    late = model.events(since=1000)
+    late = model.events(since=SETTLED)
     assert late
     assert {event.kind for event in late} == {"revised"}
 
@@ -189,7 +193,8 @@ def test_revisions_in_words():
 
 
 def test_revisions_are_kept_with_the_clusters_before_and_after():
-    events = EverClust().partial_fit(many()).events(since=1000)
+    events = EverClust().partial_fit(many()).events(since=SETTLED)
+    assert events
     for event in events:
         assert len(event.sizes) == max(len(event.before), len(event.after)) > 1
         assert min(len(event.before), len(event.after)) == 1

@@ -11,6 +11,7 @@ from ..handovers import births_of, pairs_among
 from ..layout import NO_CLUSTER, NONE
 from ..metric import distance
 from ..state import State, scalar
+from .ends import fewest_of_cluster, links_within
 
 FEWEST_LINKED = 3
 LARGEST_TOTAL = 2**31  # of hand-overs, both directions: its square fits 64 bits
@@ -24,12 +25,13 @@ class Base(NamedTuple):
     wins: np.ndarray
     before: np.ndarray  # cluster at the last answer, from 0 on, or NO_CLUSTER
     position: np.ndarray
-    links: np.ndarray  # (i, j, count) of the pairs with hand-overs
+    links: np.ndarray  # (i, j, count) of the pairs with hand-overs, as far as clusters reach
 
 
 def base_of(state: State) -> Base:
     """The base of a state."""
-    return _gather.run(state.node, scalar(state, "n_nodes"), state.prototype, state.handover)
+    nodes = state.node, scalar(state, "n_nodes"), state.prototype, state.handover
+    return _gather.run(*nodes, state.weight, scalar(state, "cluster_end"), fewest_of_cluster(state))
 
 
 def base_nodes(state: State) -> np.ndarray:
@@ -38,7 +40,7 @@ def base_nodes(state: State) -> np.ndarray:
 
 
 @kernel
-def gather(node, n_nodes, prototype, handover):
+def gather(node, n_nodes, prototype, handover, weight, end, fewest):
     """What the nodes of the base are, and their links."""
     nodes = used_nodes(node, n_nodes)
     n = nodes.shape[0]
@@ -46,8 +48,10 @@ def gather(node, n_nodes, prototype, handover):
     for k in range(n):
         row = node[nodes[k]]
         births[k], wins[k], ids[k] = row.birth, row.wins, row.community
-    links = links_among(handover, births)
-    return Base(nodes, births, wins, numbered_ids(ids), in_order(prototype, nodes), links)
+    links, position = links_among(handover, births), in_order(prototype, nodes)
+    if end > 0.0:
+        links = links_within(links, position, weight, wins, end, fewest)
+    return Base(nodes, births, wins, numbered_ids(ids), position, links)
 
 
 _gather = Direct(gather)
@@ -136,12 +140,13 @@ def by_first_node(group):
 
 
 @jit_allocating
-def label_others(strength, prototype, weight, linked, label):  # INOUT label
-    """Nodes without hand-overs go with the nearest node that has some, the lowest on ties."""
-    for k in range(strength.shape[0]):
-        if strength[k] == 0:
+def label_others(is_labelled, prototype, weight, label):  # INOUT label
+    """Nodes without a label go with the nearest node that has one, the lowest on ties."""
+    for k in range(label.shape[0]):
+        if not is_labelled[k]:
             nearest = np.inf
-            for other in linked:
-                away = distance(prototype[k], prototype[other], weight)
-                if away < nearest:
-                    nearest, label[k] = away, label[other]
+            for other in range(label.shape[0]):
+                if is_labelled[other]:
+                    away = distance(prototype[k], prototype[other], weight)
+                    if away < nearest:
+                        nearest, label[k] = away, label[other]

@@ -26,6 +26,7 @@ from ..layout import NONE
 from ..state import State, scalar
 from .answer import choose_answer
 from .boundaries import ROUNDING, direction, flow, measure_boundaries, new_cut, sort_by_group
+from .ends import label_alone
 from .levels import joined_levels, new_levels, share_known
 from .linked_nodes import FEWEST_LINKED, by_first_node, compact, label_others
 from .louvain import close_up, louvain, new_graph, renumbered
@@ -50,7 +51,8 @@ ORDERS = golden_orders(MOST_NODES // 2)  # fewer nodes are in the same order
 def base_labels(state: State, base: np.ndarray, links: np.ndarray) -> np.ndarray:
     """Cluster of every node in the base, numbered in the order of their lowest nodes."""
     before, known = compact(state.node["community"][base]), share_known(scalar(state, "n_seen"))
-    return find_clusters(state.prototype[base], state.weight, links, before, known)
+    wins = state.node["wins"][base]
+    return find_clusters(state.prototype[base], state.weight, links, before, known, wins, np.inf)
 
 
 class Nodes(NamedTuple):
@@ -63,21 +65,20 @@ class Nodes(NamedTuple):
 
 
 @kernel
-def find_clusters(prototype, weight, links, before, known):
+def find_clusters(prototype, weight, links, before, known, wins, fewest):
     """Cluster of every node, given (i, j, count) of the pairs with hand-overs.
 
     `before`: their clusters at the last update of ids, or NO_CLUSTER; `known`: the share of the samples
-    that had come by then.
+    that had come by then; `fewest`: samples that make a node without hand-overs a cluster.
     """
     n = prototype.shape[0]
     g = strengths(links, n)
     linked, label = positive(g), np.zeros(n, np.int64)
-    if linked.shape[0] < FEWEST_LINKED:
-        return label
-    of_linked = cluster_linked(Nodes(prototype, links, g, before), linked, weight, known)
-    for k in range(linked.shape[0]):
-        label[linked[k]] = of_linked[k]
-    label_others(g, prototype, weight, linked, label)
+    if linked.shape[0] >= FEWEST_LINKED:
+        of_linked = cluster_linked(Nodes(prototype, links, g, before), linked, weight, known)
+        for k in range(linked.shape[0]):
+            label[linked[k]] = of_linked[k]
+    label_others(label_alone(g, wins, fewest, label), prototype, weight, label)
     return label
 
 

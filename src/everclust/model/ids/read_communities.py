@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...core.communities.ends import fewest_of_cluster
 from ...core.communities.levels import share_known
 from ...core.communities.linked_nodes import Base, base_of
 from ...core.communities.matching import NO_MEMBERS, Matched, Members
@@ -52,7 +53,8 @@ def read_communities(
     """
     base = base_of(state)
     known = share_known(scalar(state, "n_seen"))
-    group = _find_clusters.run(base.position, state.weight, base.links, base.before, known)
+    nodes = base.position, state.weight, base.links, base.before
+    group = _find_clusters.run(*nodes, known, base.wins, fewest_of_cluster(state))
     newcomers, n_set_apart = newcomers_among(state, base.nodes, first_young, fewest), 0
     if newcomers is not None:
         found, group = group, set_apart(group, base.wins, newcomers)
