@@ -6,17 +6,16 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 
-from everclust.core import resolution
+from everclust.core import probes, resolution
 from everclust.core.handovers import handovers
 from everclust.core.invariants import check
-from everclust.core.layout import N_BINS, N_PROBES, NO_EXPONENT
+from everclust.core.layout import N_PROBES, NO_EXPONENT
 from everclust.core.learn import learn
 from everclust.core.serialise import PROBE_ARRAYS, examine, export, restore
 from everclust.core.state import new_state, scalars_of
 from everclust.core.variants import PUBLISHED, REFINED
 from support.jit_mode import PLAIN
 
-BELOW = resolution.BINS_BELOW
 N_ROWS = 330 if PLAIN else 4_000
 
 
@@ -44,84 +43,6 @@ def test_the_paper_has_no_probes():
     assert new_state(3, REFINED).probe.shape == (3, N_PROBES)
     X = plane(50)
     assert scalars_of(learn(new_state(2), X, PUBLISHED)).radius_factor == 1.0
-
-
-def test_the_first_samples_are_probes(state, compiled):
-    for k in range(N_PROBES):
-        compiled(resolution.observe)(state, np.array([float(k)]))
-    assert scalars_of(state).n_probes == N_PROBES
-    np.testing.assert_array_equal(state.probe[0], np.arange(N_PROBES))
-    assert scalars_of(state).n_compared == 0
-
-
-def test_later_ones_are_compared_with_them(state, compiled):
-    state.weight[0] = 0.25
-    for x in (*range(N_PROBES), 1.0, 4.0, 2.0):
-        compiled(resolution.observe)(state, np.array([float(x)]))
-    # Squares are a quarter of 1, 16 and 4 for the probe at 0.
-    np.testing.assert_array_equal(state.probe_distance[:, 0], [0.25, 1.0, 1.0, 0])
-    # The probe at 1 met itself, which counts for the nearest but not for the bins.
-    np.testing.assert_array_equal(state.probe_distance[:, 1], [0.0, 0.25, 0.25, 0])
-    assert state.distance_count.sum() == 3 * N_PROBES - 3
-
-
-@pytest.mark.parametrize(
-    ("squared", "place"),
-    [
-        (1.0, 0),
-        (1.4, 0),
-        (1.5, 1),
-        (1.99, 1),
-        (2.0, 2),
-        (0.99, -1),
-        (0.74, -2),
-        (1e-300, -BELOW),
-        (1e300, 31),
-    ],
-)
-def test_bins(squared, place, state, compiled):
-    compiled(resolution.count)(state, 1.25)
-    compiled(resolution.count)(state, squared)
-    counted = np.flatnonzero(state.distance_count) - BELOW
-    np.testing.assert_array_equal(counted, np.unique([0, place]))
-    assert scalars_of(state).first_exponent == 1
-
-
-def test_edges_of_bins(compiled):
-    edges = [compiled(resolution.lower_edge)(BELOW + b) for b in (-2, -1, 0, 1, 2)]
-    assert edges == [0.25, 0.375, 0.5, 0.75, 1.0]
-
-
-def test_the_distance_within_which_so_many_lie(compiled):
-    counts = np.zeros(N_BINS)
-    counts[BELOW], counts[BELOW + 2] = 4, 4
-    within = compiled(resolution.squared_distance_within)
-    assert within(counts, 2.0) == 0.625  # half of the bin from 1/2 to 3/4
-    assert within(counts, 4.0) == 0.75
-    assert within(counts, 6.0) == 1.25  # half of the bin from 1 to 3/2
-
-
-def test_the_dimension_is_that_of_nearest_neighbours(state, compiled):
-    state.probe_distance[resolution.NEAREST, :4] = 1.0
-    state.probe_distance[resolution.SECOND, :4] = math.e  # of the square: half of it for the distance
-    compiled(resolution.measure_dimension)(state)
-    assert scalars_of(state).n_ratios == 4.0
-    assert scalars_of(state).log_ratios == pytest.approx(2.0)
-
-
-@pytest.mark.parametrize(
-    ("n_first", "is_random"), [(0, False), (7, False), (8, True), (24, True), (25, False)]
-)
-def test_the_nearest_come_at_any_time_in_random_order(n_first, is_random, state, compiled):
-    # 16 of 32 are expected, with a standard deviation of √32/2 = 2.8.
-    scalars_of(state).n_compared = 128
-    state.probe_distance[resolution.NEAREST] = 1.0
-    state.probe_distance[resolution.WHEN] = np.where(np.arange(N_PROBES) < n_first, 63, 64)
-    assert compiled(resolution.is_in_random_order)(state) == is_random
-
-
-def test_rows_that_repeat_are_no_order(state, compiled):
-    assert compiled(resolution.is_in_random_order)(state)
 
 
 def test_classes_one_after_the_other_are_not_many_clusters():
@@ -165,7 +86,7 @@ def test_one_cluster(growth, dimension, state, compiled):
 @pytest.mark.parametrize(("beyond", "is_end"), [(1.38, False), (1.42, True)])
 def test_farther_out_one_more_dimension_is_filled(beyond, is_end, state, compiled):
     """Growth per bin: 1 within two bins is no dimension, √2 within two bins is one."""
-    state.probe_distance[resolution.NEAREST] = 1.0
+    state.probe_distance[probes.NEAREST] = 1.0
     total = with_growth(state, [2.0, 2.0, 1.0, 1.0, *[math.sqrt(beyond)] * 12], 100.0, 4.0)
     assert (compiled(resolution.n_clusters)(state, total)[0] > 1.0) == is_end
 
@@ -173,8 +94,8 @@ def test_farther_out_one_more_dimension_is_filled(beyond, is_end, state, compile
 @pytest.mark.parametrize(("n_repeated", "is_end"), [(0, True), (16, True), (17, False), (N_PROBES, False)])
 def test_where_rows_repeat_the_end_must_be_clearer(n_repeated, is_end, state, compiled):
     """Three times the dimension farther out: as much as is wanted if half of the rows repeat."""
-    state.probe_distance[resolution.NEAREST] = np.where(np.arange(N_PROBES) < n_repeated, 0.0, 1.0)
-    assert compiled(resolution.share_of_repeated)(state) == n_repeated / N_PROBES
+    state.probe_distance[probes.NEAREST] = np.where(np.arange(N_PROBES) < n_repeated, 0.0, 1.0)
+    assert compiled(probes.share_of_repeated)(state) == n_repeated / N_PROBES
     total = with_growth(state, [2.0, 2.0, 1.25, 1.25, *[1.25**3.01] * 6], 100.0, 6.0)
     assert (compiled(resolution.n_clusters)(state, total)[0] > 1.0) == is_end
 
@@ -199,7 +120,8 @@ def decided(state, compiled, n_rounds=1, interval=3, first_exponent=7, growth=GR
 
 def test_clusters_end_at_a_distance(state, compiled):
     # Bins 10 to 12 have the 400; bin 13 begins where the square is 3/4 of a power of two.
-    assert decided(state, compiled) == pytest.approx(math.sqrt(0.75 * 2.0 ** (7 + (13 - BELOW) // 2)))
+    squared = 0.75 * 2.0 ** (7 + (13 - probes.BINS_BELOW) // 2)
+    assert decided(state, compiled) == pytest.approx(math.sqrt(squared))
     assert scalars_of(state).radius_factor < 1
 
 

@@ -14,7 +14,7 @@ FIRST_YOUNG = 1  # newcomers are nodes from this birth on
 FOUND_AT = 2  # the sample at which newcomers were found
 FEWEST = 3  # samples that newcomers have won
 
-N_PROBES = 32  # samples that later ones are compared with: see resolution.py
+N_PROBES = 32  # samples that later ones are compared with: see probes.py
 LONGEST_REST = 7  # as many times as long as the comparison: in the end one in eight samples is compared
 N_BINS = 128  # of distances to them
 NO_EXPONENT = 2**62  # scalars.first_exponent before any distance was counted

@@ -42,7 +42,7 @@ SCALARS = record(
     ("coarse_unit", np.float64),  # see nearest.py
     ("coarse_stretch", np.float64),  # of a distance in the coarse copy: see metric.py
     ("n_coarse_misses", np.int64),
-    ("n_probes", np.int64),  # samples that the next ones are compared with: see resolution.py
+    ("n_probes", np.int64),  # samples that the next ones are compared with: see probes.py
     ("n_compared", np.int64),  # samples compared with these probes
     ("n_rounds", np.int64),  # of comparison, or LONGEST_REST of them
     ("n_resting", np.int64),  # samples until the next probes

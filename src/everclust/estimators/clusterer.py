@@ -19,7 +19,7 @@ from ..jit import prefetch
 from ..model.chunks import n_cores
 from ..model.events import Event
 from ..model.file import StoredModel, write_model
-from ..model.file_checks import MOST_SAMPLES
+from ..model.id_checks import MOST_SAMPLES
 from ..model.learner import Learner
 from ..model.novelty import are_novel, similarities
 from ..model.parallel import learn_rows, round_length

@@ -10,28 +10,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.cluster_ids import BORN, MERGED, SPLIT
-from ..core.communities.homogeneity import Past
-from ..core.communities.levels import LONGEST_PAUSE
-from ..core.communities.matching import Members
-from ..core.layout import NEVER, NO_CLUSTER, NONE, SEED_NODES
+from ..core.cluster_ids import BORN
+from ..core.layout import NO_CLUSTER, SEED_NODES
 from ..core.serialise import Arrays, examine
 from ..core.spread import SCALE_FLOOR
 from ..core.state import State
 from ..version import __version__
 from .clusters import COMPONENTS, HANDOVER
-from .ids.communities import Community
+from .id_checks import MOST_SAMPLES, check_ids, check_table
 from .ids.event_log import N_COLUMNS
-from .ids.schedule import FIRST_UPDATE
-from .ids.shifts import JOINED, Shift
-from .ids.waiting import Waiting
+from .ids.shifts import JOINED
 from .rows import LARGEST
 
 FORMAT = 2
-MOST_SAMPLES = 2**53  # more than any model has learnt: sums of larger counts could overflow
 COUNTS = ("n_seen", "since_recalibration", "interval", "next_cluster", "next_community", "n_born")
 IDS = ("next_cluster", "next_community")
-COLUMN = {name: place for place, name in enumerate(("id", "size", *Community._fields[2:]))}  # of a list
 FRACTIONS = ("vigilance", "cluster_ratio")
 UNPRINTABLE = ("Cc", "Cs")  # control characters, which a terminal obeys, and halves of pairs
 LINE_BREAKS = "\t\r\n"  # which headers of spreadsheets hold
@@ -127,10 +120,7 @@ def checked_state(scalars: Mapping[str, Any], arrays: Arrays, clusters: str) -> 
     last_kind = BORN if clusters == COMPONENTS else JOINED
     _check_events([scalars["n_seen"], last_kind, next_id - 1, next_id - 1, MOST_SAMPLES], n_features, arrays)
     if clusters == HANDOVER:
-        _check_communities(scalars, n_features, arrays)
-        _check_members(next_id, arrays)
-        _check_waiting(next_id, scalars["n_seen"], arrays)
-        _check_shifts(arrays)
+        check_ids(scalars, arrays)
     _check_ranges(scalars["n_seen"], arrays)
     return state
 
@@ -165,95 +155,13 @@ def _check_probe_scalars(scalars: Mapping[str, Any]) -> None:
 
 def _check_events(highest: list[int], n_features: int, arrays: Arrays) -> None:
     records, centres = arrays["event"], arrays["event_centre"]
-    _check_table("event", N_COLUMNS, arrays)
+    check_table("event", N_COLUMNS, arrays)
     if centres.shape != (len(centres), n_features) or centres.dtype.kind != "f":
         raise ValueError(f"wrong shape or dtype of array 'event_centre': {centres.shape}, {centres.dtype}")
     if not np.isfinite(centres).all():
         raise ValueError("non-finite value in array 'event_centre'")
     if (records < 0).any() or (records > np.array([*highest, len(centres) - 1])).any():
         raise ValueError("unknown sample, kind, cluster or centre in array 'event'")
-
-
-def _check_communities(scalars: Mapping[str, Any], n_features: int, arrays: Arrays) -> None:
-    listed, centres = arrays["community_list"], arrays["community_centre"]
-    _check_table("community_list", len(Community._fields), arrays)
-    if centres.shape != (len(listed), n_features) or centres.dtype.kind != "f":
-        raise ValueError(
-            f"wrong shape or dtype of array 'community_centre': {centres.shape}, {centres.dtype}"
-        )
-    if not np.isfinite(centres).all():
-        raise ValueError("non-finite value in array 'community_centre'")
-    if (listed < 0).any() or (listed[:, 0] >= scalars["next_community"]).any():
-        raise ValueError("unknown id in array 'community_list' (next_community)")
-    if len(np.unique(listed[:, 0])) < len(listed):
-        raise ValueError("an id is twice in array 'community_list'")
-    since, seen = COLUMN["since"], COLUMN["seen"]
-    if (listed[:, [since, seen]] > scalars["n_seen"]).any():
-        raise ValueError("community created or seen after the last sample (n_seen)")
-    if (listed > MOST_SAMPLES).any() or (listed[:, -2:] > 1).any():
-        raise ValueError("value out of range in array 'community_list'")
-
-
-def _check_members(next_id: int, arrays: Arrays) -> None:
-    _check_table("community_member", len(Members._fields), arrays)
-    births, reported, candidate, wins = arrays["community_member"].T
-    if (births < 0).any() or (np.diff(births) <= 0).any():
-        raise ValueError("births in array 'community_member' do not rise")
-    if (wins < 0).any() or (wins > MOST_SAMPLES).any():
-        raise ValueError("value out of range in array 'community_member'")
-    if not np.isin(reported[reported != NO_CLUSTER], arrays["community_list"][:, 0]).all():
-        raise ValueError("unknown id in array 'community_member' (community_list)")
-    if (candidate < NO_CLUSTER).any() or (candidate >= next_id).any():
-        raise ValueError("unknown id in array 'community_member' (next_community)")
-
-
-def _check_waiting(next_id: int, n_seen: int, arrays: Arrays) -> None:
-    _check_table("community_change", 2 + len(Waiting._fields), arrays)
-    kind, c, cluster, since, wait = arrays["community_change"].T
-    if not np.isin(kind, (BORN, SPLIT, MERGED)).all():
-        raise ValueError("unknown kind in array 'community_change'")
-    if len(np.unique(arrays["community_change"][:, :2], axis=0)) < len(kind):
-        raise ValueError("a change is twice in array 'community_change'")
-    if (c < 0).any() or (cluster < NO_CLUSTER).any() or (np.maximum(c, cluster) >= next_id).any():
-        raise ValueError("unknown id in array 'community_change' (next_community)")
-    if (since < 0).any() or (since > n_seen).any() or (wait < 0).any() or (wait > MOST_SAMPLES).any():
-        raise ValueError("value out of range in array 'community_change'")
-    schedule = arrays["community_schedule"]
-    if schedule.shape != (3,) or schedule.dtype.kind != "i":
-        raise ValueError(
-            f"wrong shape or dtype of array 'community_schedule': {schedule.shape}, {schedule.dtype}"
-        )
-    highest = [max(FIRST_UPDATE, n_seen + LONGEST_PAUSE), NEVER, NEVER]
-    if (schedule < 0).any() or (schedule > highest).any():
-        raise ValueError("value out of range in array 'community_schedule'")
-
-
-def _check_shifts(arrays: Arrays) -> None:
-    _check_table("community_past", len(Past._fields), arrays)
-    _check_table("community_shift", 1 + len(Shift._fields), arrays)
-    divided = arrays["community_divided"]
-    if divided.ndim != 1 or divided.dtype.kind != "i":
-        raise ValueError(
-            f"wrong shape or dtype of array 'community_divided': {divided.shape}, {divided.dtype}"
-        )
-    if not np.isin(divided, arrays["community_list"][:, 0]).all():
-        raise ValueError("unknown id in array 'community_divided' (community_list)")
-    births, earlier, latest = arrays["community_past"].T
-    c, has_shifted, dispersion = arrays["community_shift"].T
-    if (births < 0).any() or (np.diff(births) <= 0).any():
-        raise ValueError("births in array 'community_past' do not rise")
-    if (earlier < NONE).any() or (latest < np.maximum(earlier, 0)).any() or (latest > MOST_SAMPLES).any():
-        raise ValueError("value out of range in array 'community_past'")
-    if len(np.unique(c)) < len(c) or not np.isin(c, arrays["community_list"][:, 0]).all():
-        raise ValueError("unknown id in array 'community_shift' (community_list)")
-    if not np.isin(has_shifted, (0, 1)).all() or (dispersion < 0).any() or (dispersion > MOST_SAMPLES).any():
-        raise ValueError("value out of range in array 'community_shift'")
-
-
-def _check_table(name: str, n_columns: int, arrays: Arrays) -> None:
-    table = arrays[name]
-    if table.shape != (len(table), n_columns) or table.dtype.kind != "i":
-        raise ValueError(f"wrong shape or dtype of array {shortened(name)}: {table.shape}, {table.dtype}")
 
 
 def _check_ranges(n_seen: int, arrays: Arrays) -> None:

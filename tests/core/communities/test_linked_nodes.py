@@ -52,3 +52,8 @@ def test_ids_as_numbers_from_0_on():
 def test_named_by_their_lowest_node():
     group = linked_nodes.named_by_lowest(np.array([1, 3, 4, 6]), np.array([0, 1, 0, 1]), 8)
     assert group.tolist() == [0, 1, 2, 3, 1, 5, 3, 7]
+
+
+def test_links_of_nodes_with_other_numbers(compiled):
+    links = np.array([(0, 1, 7), (1, 2, 8)])
+    assert compiled(linked_nodes.numbered)(links, np.array([2, 0, 1])).tolist() == [[2, 0, 7], [0, 1, 8]]

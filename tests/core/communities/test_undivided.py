@@ -46,6 +46,13 @@ def chain(counts):
 THIRDS = [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]
 
 
+def test_parts_without_a_valley_are_called_like_the_lowest(compiled):
+    name = np.arange(5)
+    for a, b, expected in ((0, 4, [0, 1, 2, 3, 0]), (2, 4, [0, 1, 0, 3, 0]), (1, 3, [0, 1, 0, 1, 0])):
+        compiled(undivided.unite_names)(name, a, b)
+        assert name.tolist() == expected
+
+
 def test_an_even_line_is_one_cluster(united):
     """E of a third: 3 · 40 / (√12 · s), s² = 5/4 or a little less as its ends hand over less, + 1/12."""
     position, links = chain([40] * 11)

@@ -5,14 +5,16 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_digits
 
 from everclust.core.communities import valleys
-from everclust.core.communities.boundaries import measure_boundaries, sort_by_group
+from everclust.core.communities.boundaries import measure_boundaries
+from everclust.core.communities.finest_groups import finest
 from everclust.core.communities.linked_nodes import base_nodes, compact, links_of
-from everclust.core.communities.louvain import louvain, new_graph
+from everclust.core.communities.louvain import new_graph
 from everclust.core.communities.path import merge_down
 from everclust.core.layout import NO_CLUSTER
 from everclust.core.learn import learn
 from everclust.core.state import new_state
 from oracles import valleys as slow
+from support.graphs import near_ones
 from support.jit_mode import PLAIN
 from support.slow import others_slow
 
@@ -85,57 +87,6 @@ def test_clusters_that_are_far_apart_are_found(seed):
     assert n_right >= 0.9 * len(base)
 
 
-def test_a_clear_valley_inside_of_a_group_is_found(compiled):
-    """Two chains that modularity left in one group, with one thin link between them."""
-    position = np.array([[0.0], [1], [2], [3], [20], [21], [22], [23]])
-    links = [(0, 1, 40), (1, 2, 40), (2, 3, 40), (3, 4, 1), (4, 5, 40), (5, 6, 40), (6, 7, 40)]
-    part = compiled(valleys.split)(position, np.array(links))
-    assert part.tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
-    even = np.array([(i, i + 1, 40) for i in range(7)])
-    assert compiled(valleys.split)(np.arange(8.0)[:, None], even).tolist() == [0] * 8
-    # Too few nodes, or some without a link inside, are left alone.
-    assert compiled(valleys.split)(position[:3], np.array(links[:2])).tolist() == [0, 0, 0]
-    assert compiled(valleys.split)(position[:4], np.array(links[:2])).tolist() == [0] * 4
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_a_tie_is_no_clear_valley_however_it_is_rounded(seed, compiled):
-    """Six pairs in a row, 4 hand-overs inside and 1 in between: W + √Σw² = 2, and E = 4/2 for those in the
-    middle, whatever the distances."""
-    gaps = np.tile(np.random.default_rng(seed).uniform([0.1, 1], [1, 2]), 6)[:11]
-    position = np.concatenate([[0], np.cumsum(gaps)])[:, None]
-    links = np.array([(i, i + 1, 4 if i % 2 == 0 else 1) for i in range(11)])
-    group = compiled(louvain)(compiled(new_graph)(links, 12))
-    assert np.unique(group, return_inverse=True)[1].tolist() == [k // 2 for k in range(12)]
-    assert compiled(valleys.split)(position, links).tolist() == [0] * 12
-    assert slow.split(position.tolist(), {(i, j): n for i, j, n in links.tolist()}) == [0] * 12
-
-
-def test_parts_without_a_valley_are_called_like_the_lowest(compiled):
-    name = np.arange(5)
-    for a, b, expected in ((0, 4, [0, 1, 2, 3, 0]), (2, 4, [0, 1, 0, 3, 0]), (1, 3, [0, 1, 0, 1, 0])):
-        compiled(valleys.unite_names)(name, a, b)
-        assert name.tolist() == expected
-
-
-def test_groups_are_split_until_no_valley_is_left(compiled):
-    """Modularity has a resolution limit: of many small groups in a row it joins neighbours.
-
-    One hand-over joins two groups with 10 inside when 1 > 22² / 2L, and L is 11 for each of 40 groups. In a
-    group 20 / √(12 · (2 + 5/12)), about 3.7, would cross a plane; between them 1 does, ± 1.
-    """
-    n_groups, n = 40, 5
-    position = np.array([[30.0 * c + k] for c in range(n_groups) for k in range(n)])
-    links = [(c * n + i, c * n + j, 1) for c in range(n_groups) for i in range(n) for j in range(i + 1, n)]
-    links += [(c * n + n - 1, (c + 1) * n, 1) for c in range(n_groups - 1)]
-    links = np.array(sorted(links))
-    too_few = modular_groups(position, links, compiled)
-    assert len(set(too_few.tolist())) < n_groups
-    group, n_found = compiled(valleys.finest)(position, links, too_few)
-    assert n_found == n_groups
-    assert all(len(set(group[c * n : (c + 1) * n].tolist())) == 1 for c in range(n_groups))
-
-
 def test_numberings(compiled):
     # Fractions of multiples of the golden ratio: 0, .618, .236, .854, .472, .090.
     numbering = compiled(valleys.numbering)
@@ -144,8 +95,6 @@ def test_numberings(compiled):
     turns = {tuple(numbering(100, turn).tolist()) for turn in range(valleys.MOST_NUMBERINGS)}
     assert len(turns) == valleys.MOST_NUMBERINGS
     assert all(sorted(turn) == list(range(100)) for turn in turns)
-    links = np.array([(0, 1, 7), (1, 2, 8)])
-    assert compiled(valleys.numbered)(links, np.array([2, 0, 1])).tolist() == [[2, 0, 7], [0, 1, 8]]
 
 
 def modular_groups(position, links, compiled, turn=0):
@@ -153,14 +102,6 @@ def modular_groups(position, links, compiled, turn=0):
     n = len(position)
     graph = compiled(new_graph)(links, n)
     return compiled(valleys.modular_groups)(graph, compiled(valleys.numbering)(n, turn))
-
-
-def near_ones(rng, position, n_near):
-    """Each node linked with its nearest."""
-    away = np.linalg.norm(position[:, None] - position, axis=2)
-    near = np.argsort(away, axis=1)[:, 1 : 1 + n_near].tolist()
-    pairs = {tuple(sorted((i, j))) for i in range(len(position)) for j in near[i]}
-    return np.array([(i, j, rng.integers(1, 30)) for i, j in sorted(pairs)])
 
 
 def test_the_best_of_several_numberings_is_taken(compiled):
@@ -172,7 +113,7 @@ def test_the_best_of_several_numberings_is_taken(compiled):
     nodes = valleys.Nodes(position, links, g, before)
     for turn in range(valleys.MOST_NUMBERINGS):
         group = modular_groups(position, links, compiled, turn)
-        group, n_groups = compiled(valleys.finest)(position, links, group)
+        group, n_groups = compiled(finest)(position, links, group)
         cut = compiled(measure_boundaries)(position, links, g, group, n_groups)
         levels = compiled(merge_down)(nodes, cut, group)
         answers[levels.score.max()] = levels.group[levels.score.argmax()].tolist()
@@ -188,14 +129,6 @@ def test_groups_that_were_tried_are_known_by_any_name(compiled):
     assert compiled(valleys.is_repeated)(tried, 2, np.array([5, 5, 3, 0]))
 
 
-def test_links_inside_of_a_group(compiled):
-    links = np.array([(0, 1, 5), (1, 2, 6), (2, 3, 7)])
-    inside = compiled(sort_by_group)(links, np.array([0, 1, 1, 1]), 2)
-    place = np.zeros(4, np.int64)
-    assert compiled(valleys.links_inside)(inside, 1, place).tolist() == [[0, 1, 6], [1, 2, 7]]
-    assert compiled(valleys.links_inside)(inside, 0, place).tolist() == []
-
-
 @given(seed=st.integers(0, 2**32), n=st.integers(20, 120), scale=st.sampled_from([2.0**-9, 2.0, 2.0**20]))
 def test_units_do_not_matter(seed, n, scale):
     """And labels run from 0 in the order of the lowest linked nodes."""
@@ -203,41 +136,6 @@ def test_units_do_not_matter(seed, n, scale):
     _, _, label = read_out(X)
     assert np.array_equal(read_out(X * scale)[2], label)
     assert sorted(set(label.tolist())) == list(range(label.max() + 1))
-
-
-def in_a_queue(position, links, compiled):
-    """The finest groups again, one after the other; also how often a piece of a piece was split."""
-    n = len(position)
-    group = compiled(louvain)(compiled(new_graph)(links, n))
-    waiting = [(np.flatnonzero(group == c), 1) for c in np.unique(group)]
-    found, n_found, deepest = np.full(n, -1), 0, 0
-    while waiting:
-        nodes, depth = waiting.pop(0)
-        place = np.full(n, -1)
-        place[nodes] = np.arange(len(nodes))
-        own = np.column_stack([place[links[:, 0]], place[links[:, 1]], links[:, 2]])
-        part = compiled(valleys.split)(position[nodes], own[(own >= 0).all(axis=1)])
-        deepest = max(deepest, depth)
-        if part.max() == 0:
-            found[nodes] = n_found
-            n_found += 1
-        else:
-            waiting += [(nodes[part == c], depth + 1) for c in range(part.max() + 1)]
-    return found, n_found, deepest
-
-
-def test_pieces_of_pieces_are_split(compiled):
-    """A hundred small clouds, each node linked with its three nearest."""
-    rng = np.random.default_rng(5)
-    centre = rng.uniform(0, 30, (100, 2))
-    position = np.repeat(centre, 10, axis=0) + rng.normal(size=(1000, 2)) / 2
-    links = near_ones(rng, position, 3)
-    group = modular_groups(position, links, compiled)
-    group, n_found = compiled(valleys.finest)(position, links, group)
-    expected, n_expected, deepest = in_a_queue(position, links, compiled)
-    assert deepest >= 3
-    assert n_found == n_expected
-    assert group.tolist() == expected.tolist()
 
 
 # ---- Against the slow rules ----

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...jit.arrays import counted_up, filled, highest_index, taken
+from ...jit.arrays import copied_matrix, counted_up, filled, highest_index, taken
 from ...jit.compile import Direct, jit, jit_allocating, kernel
 from ...jit.sorting import in_order
 from ..handovers import births_of, pairs_among
@@ -150,3 +150,12 @@ def label_others(is_labelled, prototype, weight, label):  # INOUT label
                     away = distance(prototype[k], prototype[other], weight)
                     if away < nearest:
                         nearest, label[k] = away, label[other]
+
+
+@jit_allocating
+def numbered(links, number):
+    """The links of nodes with other numbers."""
+    other = copied_matrix(links)
+    for e in range(links.shape[0]):
+        other[e, 0], other[e, 1] = number[links[e, 0]], number[links[e, 1]]
+    return other
