@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everclust.core.coarse import coarse_copy
-from everclust.core.communities.coarse_vote import N_VOTERS, predict_by_coarse_vote, sorting_network
+from everclust.core.communities.coarse_vote import predict_by_coarse_vote
 from everclust.core.communities.voting import Voters, predict_by_vote
 from everclust.core.readout import ReadOut
 from everclust.jit.blocks import LANES, pack
@@ -50,12 +50,3 @@ def test_more_candidates_within_the_limit_than_voters(n_nodes):
     blocks, X = pack(nodes), np.array([[0.0, 0], [1e-9, 0], [0.5, 0.1]])
     read_out = ReadOut(blocks, np.ones(len(blocks) * LANES), np.arange(n_nodes), np.empty(0))
     assert_same(read_out, np.arange(n_nodes) % 2, np.ones(n_nodes), X)
-
-
-def test_the_network_sorts():
-    rng = np.random.default_rng(0)
-    table = rng.integers(0, 9, (N_VOTERS, 500))
-    expected = np.sort(table, axis=0)
-    for a, b in sorting_network(N_VOTERS):
-        table[[a, b]] = np.minimum(table[a], table[b]), np.maximum(table[a], table[b])
-    assert (table == expected).all()
