@@ -49,7 +49,7 @@ SURPRISES = {
     "linking": "import numba.core.codegen as m; del m.JITCodeLibrary",
     "nrt": "import numba.core.options as m; del m.DefaultOptions._nrt",
     "reference": "import numba.core.types.containers as m; del m.BaseNamedTuple",
-    "resolution": "from numba.core.types import BaseFunction as m; f = m.get_call_type\n"
+    "overloads": "from numba.core.types import BaseFunction as m; f = m.get_call_type\n"
     "m.get_call_type = lambda *arguments: f(*arguments)",
     "simd": "import numba, llvmlite.ir as m; del m.VectorType",
 }

@@ -12,7 +12,7 @@ import numpy as np
 from numba import config, njit, types
 from numba.core.errors import NumbaIRAssumptionWarning
 
-from . import prefetch, resolution, switches
+from . import overloads, prefetch, switches
 from .cache import use_cache
 from .linking import part_options
 
@@ -87,7 +87,7 @@ def kernel(function: Function) -> Any:
     """Compile an entry function and keep its machine code on disk where that is possible."""
     compiled = njit(**_STRICT, **_KERNEL)(function)
     if hasattr(compiled, "compile"):  # not when NUMBA_DISABLE_JIT is set
-        around = _quietly(), _without_garbage_collection(), resolution.once(), _with_notice()
+        around = _quietly(), _without_garbage_collection(), overloads.once(), _with_notice()
         for context in (*around, prefetch.meanwhile(compiled)):
             compiled.compile = context(compiled.compile)
         use_cache(compiled)

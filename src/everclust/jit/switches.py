@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 from numba import version_info
 
-TRICKS = ("cache", "direct", "linking", "nrt", "prefetch", "reference", "resolution", "simd")
+TRICKS = ("cache", "direct", "linking", "nrt", "overloads", "prefetch", "reference", "simd")
 TRIED = ((0, 60), (0, 68))  # the first and the last version of numba in which the tests passed
 
 _reasons: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Resolve an operation once for the types of its arguments, not at every place where it is written.
+"""Choose an overload once for the types of its arguments, not at every place where an operation is written.
 
 For every `a + b`, numba tries one rule after the other until one fits the types of a and b. The parts of our
 kernels ask some hundred questions ten thousand times. Other functions are compiled as ever.
@@ -31,7 +31,7 @@ def once() -> Iterator[None]:
 
 
 def _install() -> None:
-    """Put a memory before numba's own resolution."""
+    """Put a memory before numba's own choice of an overload."""
     from numba.core.targetconfig import ConfigStack
     from numba.core.types import BaseFunction
 
@@ -56,6 +56,6 @@ def _install() -> None:
     BaseFunction.get_call_type = get_call_type  # type: ignore[method-assign]
 
 
-with switches.attempt("resolution"):
-    if switches.is_on("resolution"):
+with switches.attempt("overloads"):
+    if switches.is_on("overloads"):
         _install()
