@@ -420,9 +420,44 @@ def test_ctrl_c_before_the_state_is_adopted_loses_no_row(n_runs, monkeypatch):
         model.partial_fit(DIGITS)
     monkeypatch.undo()
     check(model._learner.state)
-    assert model.n_samples_seen_ == 10 + n_done[-1]
-    alone = IDAT().partial_fit(np.concatenate([DIGITS[:10], DIGITS[: n_done[-1]]]))
+    n_learnt = n_done[:n_runs][-1]  # afterwards, what is due is done
+    assert model.n_samples_seen_ == 10 + n_learnt
+    alone = IDAT().partial_fit(np.concatenate([DIGITS[:10], DIGITS[:n_learnt]]))
     assert learnt(model.partial_fit(DIGITS)) == learnt(alone.partial_fit(DIGITS))
+
+
+INTERRUPTED = """
+import os, random, signal, sys, threading
+import numpy as np
+from everclust import EverClust
+rng = np.random.default_rng(0)
+X = rng.uniform(-20, 20, (40, 6))[rng.integers(40, size=40_000)] + rng.normal(size=(40_000, 6))
+whole = EverClust(max_nodes=eval(sys.argv[1])).partial_fit(X)
+n_hit = 0
+for seed in range(30):
+    model, timer = EverClust(max_nodes=eval(sys.argv[1])).partial_fit(X[:1]), None
+    try:
+        seconds = random.Random(seed).uniform(0.001, 0.06)
+        timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        for start in range(1, 20_001, 2_000):
+            model.partial_fit(X[start : start + 2_000])
+        timer.join()
+    except KeyboardInterrupt:
+        n_hit += model.n_samples_seen_ > 1
+    model.partial_fit(X[model.n_samples_seen_ :])
+    assert model.events() == whole.events()
+    assert np.array_equal(model.predict(X), whole.predict(X))
+print(n_hit)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("max_nodes", [None, 100])
+def test_ctrl_c_changes_neither_ids_nor_events(max_nodes):
+    command = [sys.executable, "-c", INTERRUPTED, str(max_nodes)]
+    n_hit = subprocess.run(command, check=True, timeout=300, stdout=subprocess.PIPE, text=True).stdout
+    assert int(n_hit) >= 10
 
 
 @pytest.mark.slow

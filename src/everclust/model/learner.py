@@ -13,6 +13,7 @@ from ..core.serialise import Arrays, export, restore
 from ..core.state import State, copy, scalar
 from ..core.variants import PUBLISHED, Variant
 from ..jit.holding import hold
+from ..jit.interrupts import uninterrupted
 from .clusters import COMPONENTS, HANDOVER
 from .events import Event
 from .ids.community_ids import CommunityIds
@@ -70,10 +71,10 @@ class Learner:
         with self.lock:
             if X.shape[1] != self._n_features:  # the kernels do not check it
                 raise ValueError(f"X has {X.shape[1]} features, but the model has {self._n_features}.")
+            pause, start = self._adopt, 0
+            if self.clusters == HANDOVER:
+                pause, self._n_stepped = self._step, scalar(self.state, "n_seen")
             try:
-                pause, start = self._adopt, 0
-                if self.clusters == HANDOVER:
-                    pause, self._n_stepped = self._step, scalar(self.state, "n_seen")
                 while start < len(X):
                     if len(X) == 1:  # as a stream brings it: neither measured nor sliced
                         rows, stop = X, 1
@@ -83,8 +84,9 @@ class Learner:
                     self._held = hold(self.state, self._held)
                     learn(self.state, as_kernel_rows(rows), self.variant, pause, self.ids.watch, self._held)
                     start = stop
-            except BaseException:  # Ctrl-C may come between learning and adopting the state
-                self._adopt(self.state)
+            except BaseException:  # Ctrl-C may come between learning and what is due after it
+                with uninterrupted():
+                    learn(self.state, as_kernel_rows(X[:0]), self.variant, pause, self.ids.watch)
                 raise
             finally:  # not earlier: a signal handler may have taken a snapshot in between
                 self._snapshot = self._known = None
@@ -100,7 +102,8 @@ class Learner:
         if n_seen != self._n_stepped:
             self._n_stepped = n_seen
             if n_seen >= self.ids.watch[NEXT_PAUSE] or n_seen == self.ids.watch[FOUND_AT]:
-                self.ids.step(state)
+                with uninterrupted():
+                    self.ids.step(state)
 
     def _adopt(self, state: State) -> None:
         """Adopt `state` and empty its buffer of events."""
@@ -118,18 +121,19 @@ class Learner:
         """Make the ids of the present clusters permanent."""
         with self.lock:
             if self.has_learnt():
-                self.ids.update(self.state)
-                self._snapshot = None
+                with uninterrupted():
+                    self.ids.update(self.state)
+                    self._snapshot = None
 
     def renumber(self, X: np.ndarray) -> np.ndarray:
         """Number the clusters from 0 on, those of the rows of X first; returns the cluster of every row."""
         with self.lock:
-            self.ids.update(self.state)
-            self._snapshot = None
+            self.update_ids()
             before = self.snapshot()
             found = labels(before, X)
-            new_id = self.ids.rename(self.state, _found_first(before, found))
-            self._snapshot = None
+            with uninterrupted():
+                new_id = self.ids.rename(self.state, _found_first(before, found))
+                self._snapshot = None
             return new_id[found]
 
     def events(self, since: int) -> list[Event]:
@@ -141,14 +145,16 @@ class Learner:
         """The model as it is now."""
         with self.lock:
             if self._snapshot is None:
-                self._snapshot = take_snapshot(self.state, self.ids.clusters(self.state))
+                with uninterrupted():
+                    self._snapshot = take_snapshot(self.state, self.ids.clusters(self.state))
             return self._snapshot
 
     def known(self) -> Known:
         """What rows are compared with to see whether they are new."""
         with self.lock:
             if self._known is None:
-                self._known = take_known(self.state)
+                with uninterrupted():
+                    self._known = take_known(self.state)
             return self._known
 
     def has_learnt(self) -> bool:
