@@ -95,6 +95,21 @@ def test_many_clusters_that_are_far_apart():
 
 
 @pytest.mark.slow
+def test_many_clusters_of_unequal_width():
+    """Narrow ones end before wide ones, and would make nodes too fine for these."""
+    rng = np.random.default_rng(2)
+    y = rng.integers(25, size=700)
+    X = (
+        12.0 * np.stack(np.divmod(y, 5), axis=1)
+        + rng.normal(size=(700, 2)) * np.where(y % 2, 1, 0.2)[:, None]
+    )
+    slow = lockstep(X, variants.REFINED, discard_close_calls=False)
+    assert slow.radius_factor < 0.5
+    assert slow.n_narrow > 1
+    assert slow.n_floored > 0
+
+
+@pytest.mark.slow
 def test_an_early_outlier():
     """It makes the scale of its node so large that every later sample would be a node."""
     X = np.random.default_rng(1).normal(size=(330, 6))

@@ -91,6 +91,18 @@ def test_farther_out_one_more_dimension_is_filled(beyond, is_end, state, compile
     assert (compiled(resolution.n_clusters)(state, total)[0] > 1.0) == is_end
 
 
+@pytest.mark.parametrize(
+    ("n_within", "n", "are"), [(1e3, 28, True), (1e3, 27, False), (2.0, 24, True), (2.0, 23, False)]
+)
+def test_where_clusters_end_most_probes_have_a_sample_within(n_within, n, are, state, compiled):
+    """0.85 of 32 are 27.2; with two samples on average, e⁻² of the probes have none."""
+    end, scalars = 40, scalars_of(state)
+    scalars.first_exponent = 3
+    state.probe_distance[probes.NEAREST] = compiled(probes.lower_edge)(end) * 2.0**3
+    state.probe_distance[probes.NEAREST, :n] *= 0.99
+    assert compiled(resolution.are_within)(state, end, n_within) == are
+
+
 @pytest.mark.parametrize(("n_repeated", "is_end"), [(0, True), (16, True), (17, False), (N_PROBES, False)])
 def test_where_rows_repeat_the_end_must_be_clearer(n_repeated, is_end, state, compiled):
     """Three times the dimension farther out: as much as is wanted if half of the rows repeat."""
@@ -206,6 +218,46 @@ def test_no_node_reaches_beyond_its_cluster(compiled):
     state["cluster_radius"] = 1.0
     assert within(0.4, 0.5, state[0]) == pytest.approx(1 / 1.5)
     assert within(0.7, 0.5, state[0]) == 0.7
+
+
+def test_the_least_radius_is_a_part_of_the_reach_of_clusters(compiled):
+    """Of the samples that near, ln 2 / 5 of 0.95 are within the radius."""
+    scalars = new_state(2, REFINED).scalars
+    scalars["n_ratios"], scalars["log_ratios"] = 4.0, 2.0
+    share = math.log(2) / (5 * 0.95)
+    assert compiled(resolution.least_part_of_reach)(scalars[0]) == pytest.approx(share)  # two dimensions
+    scalars["log_ratios"] = 4.0
+    assert compiled(resolution.least_part_of_reach)(scalars[0]) == pytest.approx(share**2)  # one
+
+
+def test_narrow_clusters_do_not_make_the_radius_too_small_for_wide_ones(state, compiled):
+    """One in five samples of a cluster is nearly at the probe: as near as one of five samples."""
+    growth = [1.0] * 8 + [2.0, 2.0, 1.25, 1.05, 1.05, 2.0, 2.0, 1.0, 1.0]
+    with_growth(state, growth, 100.0, 4.0)
+    scalars, counts = scalars_of(state), state.distance_count
+    scalars.n_rounds, scalars.interval, scalars.first_exponent = 1, 3, 34
+    state.probe_distance[probes.NEAREST, 8:] = compiled(probes.lower_edge)(19) * 2.0**34  # other probes
+    compiled(resolution.decide)(state)
+    k, total = scalars.n_clusters, counts.sum()
+    assert k == pytest.approx(4.2)
+    near, far, wide = (
+        compiled(probes.squared_distance_within)(counts, part * total)
+        for part in (math.log(2) / (5 * k), math.log(2) / scalars.interval, 0.95 / k)
+    )
+    least = compiled(resolution.least_part_of_reach)(scalars) * wide / 2
+    assert 5 * near < least < far
+    assert scalars.radius_factor == pytest.approx(math.sqrt(least / far))
+
+
+@pytest.mark.skipif(PLAIN, reason="takes minutes without the compiler")
+@pytest.mark.parametrize("n_features", [4, 8])
+def test_wide_clusters_among_narrow_ones_are_known(n_features):
+    """Twenty are ten times as wide as the other twenty: their samples do not stay new for ever."""
+    rng = np.random.default_rng(0)
+    X, y = make_blobs(20_000, n_features, centers=40, cluster_std=0.0, center_box=(-100, 100), random_state=0)
+    X += rng.normal(size=X.shape) * np.where(y % 2, 1.0, 0.1)[:, None]
+    state = learn(new_state(n_features, REFINED), X, REFINED)
+    assert state.node["wins"][state.node["usage"] > 1].sum() > 0.8 * len(X)  # before, half
 
 
 @pytest.mark.skipif(PLAIN, reason="takes minutes without the compiler")

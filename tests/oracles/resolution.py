@@ -20,6 +20,7 @@ FEWEST, HOLLOW = 2, 1 / 4
 RISE, RISE_OF_REPEATED, HIGHER = 1.5, 3, 1  # the last is a number of dimensions
 ENOUGH, PER_CLUSTER = 2, 5  # samples of a cluster
 MOST = 0.95
+MOST_PROBES = 0.85
 SETTLED = 256  # samples
 
 
@@ -42,6 +43,8 @@ class RefinedOracle(HandoverOracle):
         self.n_outdated = 0  # hand-overs, for tests to see that there were some
         self.n_outdated_scales = 0  # at recalibrations, likewise
         self.n_repeated = 0  # probes whose row came again, likewise
+        self.n_narrow = 0  # ends of narrow clusters only, likewise
+        self.n_floored = 0  # radii that are as small as the width of clusters lets them be, likewise
         self.n_limited = 0  # vigilance thresholds raised by the width of clusters, likewise
 
     def widest(self) -> float:
@@ -129,28 +132,40 @@ class RefinedOracle(HandoverOracle):
             self.k, self.end = k, math.sqrt(self.edge(end + 1))
         if self.interval / k < ENOUGH:
             near, far = (self.distance_of(share, math.log(2) / m) for m in (PER_CLUSTER * k, self.interval))
-            self.radius_factor = near / far
+            width = self.distance_of(share, MOST / k)
+            least = (math.log(2) / PER_CLUSTER / MOST) ** (1 / self.dimension()) * width / math.sqrt(2)
+            self.n_floored += least > near
+            self.radius_factor = min(max(near, least) / far, 1.0)
             if is_settled:
-                self.width = self.distance_of(share, MOST / k)
+                self.width = width
+
+    def dimension(self) -> float:
+        """That samples fill near a probe."""
+        return self.faded(self.ratios, lambda _: 1) / self.faded(self.ratios, lambda ratio: ratio)
 
     def n_clusters(self, share: list[float], n: int) -> tuple[float, int]:
         """How many clusters there are, and the last bin inside of one."""
-        dimension = self.faded(self.ratios, lambda _: 1) / self.faded(self.ratios, lambda ratio: ratio)
         places = [b for b in range(BINS - 2) if share[b] * n >= FEWEST]
         slope = {b: 2 * math.log2(share[b + 2] / share[b]) for b in places}
         beyond = {b: max([slope[c] for c in places if c > b], default=0) for b in places}
         n_repeated = sum(min(away) == 0 for away in self.away)
         self.n_repeated += n_repeated
         rise = RISE + RISE_OF_REPEATED * n_repeated / N_PROBES
-        ends = [
+        rising = [
             b for b in places if share[b] < 1 / 2 and beyond[b] >= max(rise * slope[b], slope[b] + HIGHER)
         ]
+        ends = [b for b in rising if self.share_of_probes(b) >= MOST_PROBES * (1 - math.exp(-n * share[b]))]
+        self.n_narrow += len(rising) - len(ends)
         if not ends:
             return 1, BINS
         end = min(ends, key=lambda b: (slope[b], -b))
         around = share[end + 2] / share[end] - 1
-        inside = 2 ** (dimension / 2) - 1
+        inside = 2 ** (self.dimension() / 2) - 1
         return 1 / share[end + 1] if around < HOLLOW * inside else 1, end
+
+    def share_of_probes(self, b: int) -> float:
+        """Share of the probes that have a sample in bin b or below."""
+        return sum(min(away) < self.edge(b + 1) for away in self.away) / N_PROBES
 
     def distance_of(self, share: list[float], wanted: float) -> float:
         b = min(i for i in range(BINS) if share[i] >= wanted)

@@ -11,6 +11,7 @@ import math
 from ..jit.compile import jit
 from .layout import LONGEST_REST, N_BINS, N_PROBES
 from .probes import (
+    NEAREST,
     compare,
     is_in_random_order,
     lower_edge,
@@ -24,6 +25,7 @@ INTERVALS = 16  # for which probes are compared
 SHORTEST_INTERVAL = 8
 REMEMBERED = 1.0 - 1.0 / 8.0  # of the counts, from probes to the next ones
 FEWEST_WITHIN = 2.0  # samples in the cluster of a probe, on average, to tell where it ends
+MOST_PROBES = 0.85  # of those that should have a sample within the end of their cluster
 LEAST_RISE = 1.5  # times the dimension at the end of a cluster that samples fill farther out, and
 RISE_OF_REPEATED = 3.0  # more where all rows repeat
 HIGHER = math.sqrt(2.0)  # growth in one dimension more
@@ -95,10 +97,21 @@ def decide(state):  # INOUT scalars: radius_factor, n_clusters, cluster_end, clu
     if scalars.interval < FEWEST_PER_CLUSTER * k:
         near = squared_distance_within(counts, math.log(2.0) * total / (PER_CLUSTER * k))
         far = squared_distance_within(counts, math.log(2.0) * total / scalars.interval)
-        scalars.radius_factor = math.sqrt(near / far)
+        reach = 0.5 * squared_distance_within(counts, NEARLY_ALL * total / k)  # from the centre of a cluster
+        near = max(near, least_part_of_reach(scalars) * reach)
+        scalars.radius_factor = min(math.sqrt(near / far), 1.0)
         if is_later:
-            wide = squared_distance_within(counts, NEARLY_ALL * total / k)
-            scalars.cluster_radius = math.sqrt(0.5 * wide) * unit
+            scalars.cluster_radius = math.sqrt(reach) * unit
+
+
+@jit
+def least_part_of_reach(scalars):
+    """Within which one of 5k samples is nearest if clusters are equally wide and evenly filled, squared.
+
+    If they are not equally wide, samples of the narrow ones alone would make it too small for the wide ones.
+    """
+    share = math.log(2.0) / (PER_CLUSTER * NEARLY_ALL)  # of the samples within the width of a cluster
+    return share ** (2.0 * scalars.log_ratios / scalars.n_ratios)
 
 
 @jit
@@ -108,7 +121,8 @@ def n_clusters(state, total):
 
     From bin to bin, growth is how many times as many samples lie within √2 times the distance: to the power
     of log 2/log √2 it is the dimension that they fill there. A cluster ends where growth is least, if farther
-    out this dimension is greater again by half and by one, and if those farther out are far less dense.
+    out this dimension is greater again by half and by one, if those farther out are far less dense, and if
+    most probes have a sample within.
     """
     scalars, counts = state.scalars[0], state.distance_count
     rise = LEAST_RISE + RISE_OF_REPEATED * share_of_repeated(state)
@@ -119,17 +133,33 @@ def n_clusters(state, total):
     beyond, half_way = total, total - counts[N_BINS - 1]
     for b in range(N_BINS - 3, -1, -1):
         within = half_way - counts[b + 1]
-        if within * scalars.n_compared < FEWEST_WITHIN * total:
+        n_within = within * scalars.n_compared / total  # samples, on average
+        if n_within < FEWEST_WITHIN:
             break
         growth = beyond / within
         rises = greatest >= HIGHER * growth and math.log(greatest) >= rise * math.log(growth)
-        if growth < least and within < 0.5 * total and rises:
+        if growth < least and within < 0.5 * total and rises and are_within(state, b + 1, n_within):
             least = growth
             end = b + 1
             k = total / half_way if growth - 1.0 < HOLLOW * inside else 1.0
         greatest = max(greatest, growth)
         beyond, half_way = half_way, within
     return k, end
+
+
+@jit
+def are_within(state, end, n_within):
+    """Whether most probes have a sample before this bin: where only narrow clusters end, many have none.
+
+    If they have n on average, e^−n of them have none by chance.
+    """
+    nearest = state.probe_distance[NEAREST]
+    edge = lower_edge(end) * 2.0 ** state.scalars[0].first_exponent
+    n = 0
+    for k in range(N_PROBES):
+        if nearest[k] < edge:
+            n += 1
+    return n >= MOST_PROBES * (1.0 - math.exp(-n_within)) * N_PROBES
 
 
 @jit
