@@ -12,7 +12,9 @@ from sklearn.datasets import load_digits, load_iris
 from sklearn.metrics import adjusted_mutual_info_score
 
 from everclust import IDAT, EverClust, count_pairs, load, merge, recount
+from everclust.core.cluster_ids import GONE, MERGED
 from everclust.core.invariants import check
+from everclust.model.merging import _without_ends
 from support.models import learnt
 from support.slow import others_slow
 
@@ -180,8 +182,9 @@ def test_every_id_leads_to_a_cluster_and_every_event_to_an_id(cls, seed, n_parts
     assert all(0 < event.sample <= merged.n_samples_seen_ for event in events)
     told = {c for event in events for c in event.after}
     assert ids - {-1} <= told or not merged.n_active_nodes_
-    for model in models:  # all that parts were told is told
-        assert len(events) >= len(model.events(since=base.n_samples_seen_ if with_base else 0))
+    for model in models:  # all that parts were told is told, but ends of clusters that others have
+        told = model.events(since=base.n_samples_seen_ if with_base else 0)
+        assert len(events) >= len([event for event in told if set(event.before) <= set(event.after)])
 
 
 @pytest.mark.parametrize("cls", CLASSES)
@@ -208,6 +211,44 @@ def test_clusters_that_become_one_are_told():
     assert len(mergers) == 2
     assert all(event.sample == 4000 and event.before[0] == event.after[0] for event in mergers)
     assert {event.after[0] for event in mergers} == set(first)
+
+
+def ended(model):
+    """Ids by the event that ended them, unless a later one brought them back."""
+    ends = {}
+    for event in model.events():
+        ends |= dict.fromkeys(set(event.before) - set(event.after), event)
+        for c in event.after:
+            ends.pop(c, None)
+    return ends
+
+
+@pytest.mark.parametrize("cls", CLASSES)
+@pytest.mark.parametrize("max_nodes", [None, 50])
+def test_no_cluster_has_ended_that_is_there(cls, max_nodes):
+    """Each shard has clusters that the others have not, which they are told are gone, or part of another."""
+    rng = np.random.default_rng(1)
+    y = rng.integers(28, size=9_000)
+    X = rng.uniform(-20, 20, (28, 3))[y] + rng.normal(size=(9_000, 3))
+    base = cls(max_nodes=max_nodes).partial_fit(X[:1000])
+    rows = X[1000:][np.argsort(y[1000:], kind="stable")]
+    forks = [base.fork().partial_fit(shard) for shard in np.array_split(rows, 3)]
+    merged, mappings = merge(forks, base, return_mapping=True)
+    present = set(merged.cluster_ids_.tolist())
+    assert any(set(ended(fork)) & present for fork in forks) or cls is IDAT
+    assert not set(ended(merged)) & present
+    assert set().union(*[mapping.values() for mapping in mappings]) <= present | {-1}
+
+
+def test_of_a_merger_that_ended_no_cluster_nothing_is_left():
+    """Records of 5 and 16, and of 5, 16 and 17, that became one."""
+    gone, merger = [(9, GONE, 3, 3, 1, 0)], [(9, MERGED, 5, part, 8, 1) for part in (5, 16)]
+    larger = [(12, MERGED, 5, part, 8, 2) for part in (5, 16, 17)]
+    records = np.array(gone + merger + larger)
+    assert _without_ends(records, [4, 5]).tolist() == records.tolist()
+    assert _without_ends(records, [5, 16]).tolist() == records[[0, 3, 5]].tolist()
+    assert _without_ends(records, [3]).tolist() == records[1:].tolist()
+    assert _without_ends(records[:0], [3]).shape == (0, 6)
 
 
 @pytest.mark.parametrize("cls", CLASSES)

@@ -11,7 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..core.cluster_ids import GONE, MERGED
 from ..core.communities.matching import Matched
+from ..core.handovers import births_of, index_by_birth
 from ..core.layout import NO_CLUSTER, NONE
 from ..core.learn import learn
 from ..core.merging.merge import merge_states
@@ -24,9 +26,13 @@ from .clusters import HANDOVER, read_components
 from .ids.communities import Community, changes, match_ids
 from .ids.event_log import as_records
 from .ids.read_communities import read_communities
+from .ids.shifts import JOINED
 from .learner import Learner
 from .origins import (
     CENTRE,
+    CLUSTER,
+    KIND,
+    PART,
     SAMPLE,
     Origin,
     describe,
@@ -69,8 +75,7 @@ def merge_learners(
         merged = Learner(state, variant, parts[0].clusters)
         origins, next_id = origins_of([parts[i] for i in order], [places[i] for i in order], before, state)
         labels = _identify(merged, origins, next_id)
-    _evict(merged)
-    return MergedLearner(merged, parts, places, labels)
+    return MergedLearner(merged, parts, places, _evict(merged, labels))
 
 
 def mappings_of(merged: MergedLearner) -> list[Mapping]:
@@ -125,16 +130,18 @@ def _identify(learner: Learner, origins: list[Origin], next_id: int) -> np.ndarr
     before: dict[int, Community] = {}
     for origin in origins:
         before = origin.clusters | before  # the first one decides
-    learner.ids.log.restore(_combined([origin.events for origin in origins]))
+    events = [origin.events for origin in origins]
     if len(nodes):
         matching = _matched(origins, nodes, group, next_id, len(labels))
         labels[nodes] = matching.group_ids[group]
         after = describe(state, labels, {c: community.since for c, community in before.items()})
+        learner.ids.log.restore(_combined(events, after))
         changed = list(changes(matching, before, after))
         if changed:
             learner.ids.log.add(*as_records(changed, scalar(state, "n_seen")))
         _assign(learner, labels, after, matching.next_id)
         return labels
+    learner.ids.log.restore(_combined(events, {}))
     state.scalars["next_cluster"] = next_id
     return labels_of(learner)
 
@@ -180,13 +187,16 @@ def _assign(
     state.scalars["next_cluster"] = next_id
 
 
-def _combined(logs: list[Arrays]) -> Arrays:
-    """Events of several logs in the order of their samples, and the centres that they refer to."""
+def _combined(logs: list[Arrays], present: Iterable[int]) -> Arrays:
+    """Events of several logs in the order of their samples, and the centres that they refer to.
+
+    A cluster that is present has not ended, whatever a part says that has none of it any more.
+    """
     n_centres = np.cumsum([0, *(len(log["event_centre"]) for log in logs)])
     records = [log["event"].copy() for log in logs]
     for record, first in zip(records, n_centres, strict=False):
         record[:, CENTRE] += first
-    events = np.concatenate(records)
+    events = _without_ends(np.concatenate(records), list(present))
     events = events[np.argsort(events[:, SAMPLE], kind="stable")]
     centres = np.concatenate([log["event_centre"] for log in logs])
     used, first, place = np.unique(events[:, CENTRE], return_index=True, return_inverse=True)
@@ -195,9 +205,23 @@ def _combined(logs: list[Arrays]) -> Arrays:
     return {"event": events, "event_centre": centres[used[order]]}
 
 
-def _evict(learner: Learner) -> None:  # INOUT learner
-    """Evict nodes beyond the bound of a model that has one."""
+def _without_ends(records: np.ndarray, present: list[int]) -> np.ndarray:
+    """The records but those by which one of these clusters is gone, or part of another; and but mergers of
+    which this leaves one part."""
+    is_merger = np.isin(records[:, KIND], (MERGED, JOINED))
+    is_end = (records[:, KIND] == GONE) | (is_merger & (records[:, PART] != records[:, CLUSTER]))
+    stays = ~(is_end & np.isin(records[:, PART], present))
+    n_parts = np.bincount(records[stays, CENTRE], minlength=records[:, CENTRE].max(initial=-1) + 1)
+    return records[stays & ~(is_merger & (n_parts[records[:, CENTRE]] == 1))]
+
+
+def _evict(learner: Learner, labels: np.ndarray) -> np.ndarray:  # INOUT learner
+    """Evict nodes beyond the bound of a model that has one; returns the labels of all nodes afterwards."""
     state = learner.state
-    if scalar(state, "n_nodes") > learner.variant.max_nodes:
-        learn(state, np.empty((0, state.prototype.shape[1])), learner.variant, learner._adopt)
-        learner.update_ids()
+    if scalar(state, "n_nodes") <= learner.variant.max_nodes:
+        return labels
+    births = births_of(state)
+    learn(state, np.empty((0, state.prototype.shape[1])), learner.variant, learner._adopt)
+    learner.update_ids()
+    index = index_by_birth(births_of(learner.state), births)
+    return np.where(index == NONE, NO_CLUSTER, labels_of(learner)[index])

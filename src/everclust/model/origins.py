@@ -17,7 +17,7 @@ from .clusters import COMPONENTS, HANDOVER, read_components
 from .ids.communities import Community
 from .learner import Learner
 
-SAMPLE, CLUSTER, PART, CENTRE = 0, 2, 3, 5  # columns of an event
+SAMPLE, KIND, CLUSTER, PART, _, CENTRE = range(6)  # columns of an event
 
 
 class Origin(NamedTuple):
