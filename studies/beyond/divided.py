@@ -36,7 +36,8 @@ def predicted(state, X):
     base = base_nodes(state)
     links, before = links_of(state, base), np.full(len(base), NO_CLUSTER)
     label = np.zeros(len(base), np.int64)
-    label[:] = find_clusters(state.prototype[base], state.weight, links, before, 0.0)
+    wins = state.node["wins"][base]
+    label[:] = find_clusters(state.prototype[base], state.weight, links, before, 0.0, wins, np.inf)
     return predict_by_vote(read_out(state, base, by_scale=False), label, vote_weights(links, label), X)
 
 

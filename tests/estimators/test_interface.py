@@ -150,6 +150,12 @@ def test_the_names_of_a_series_are_checked():
 # ---- What is refused ----
 
 
+@pytest.mark.parametrize("cls", [IDAT, EverClust])
+def test_unknown_parameters_are_refused_in_the_name_of_the_estimator(cls):
+    with pytest.raises(TypeError, match=rf"^{cls.__name__}\.__init__\(\) got an unexpected .*'n_clusters'"):
+        cls(n_clusters=3)
+
+
 @pytest.mark.parametrize("method", ["fit", "partial_fit"])
 def test_sample_weights_and_sparse_rows_are_refused_with_advice(method):
     learn = getattr(EverClust(), method)

@@ -54,6 +54,8 @@ class ComponentClusterer(Clusterer):
 CLUSTERERS: dict[str, type[HandoverClusterer] | type[ComponentClusterer]] = {
     clusterer._algorithm: clusterer for clusterer in (HandoverClusterer, ComponentClusterer)
 }
+for _clusterer in CLUSTERERS.values():  # what Python calls it when a parameter is unknown
+    _clusterer.__init__.__qualname__ = f"{_clusterer._title}.__init__"
 FORMS = {name: Form(clusterer._clusters, clusterer._choices) for name, clusterer in CLUSTERERS.items()}
 
 
