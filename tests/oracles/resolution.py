@@ -20,7 +20,7 @@ FEWEST, HOLLOW = 2, 1 / 4
 RISE, RISE_OF_REPEATED, HIGHER = 1.5, 3, 1  # the last is a number of dimensions
 ENOUGH, PER_CLUSTER = 2, 5  # samples of a cluster
 MOST = 0.95
-MOST_PROBES = 0.85
+MOST_PROBES = 0.8
 SETTLED = 256  # samples
 
 
