@@ -52,7 +52,7 @@ def test_the_published_algorithm_can_be_chosen(points, X, call):
     assert "--metric does not go with --algorithm idat" in call("watch", points, *both, code=2)
 
 
-@pytest.mark.parametrize("text", ["", "a,b\n"])
+@pytest.mark.parametrize("text", ["", "a,b\n", "a,b"])
 @pytest.mark.parametrize("key", [[], ["--key", "a"]])
 def test_fit_without_rows_is_an_error_for_there_is_no_model(text, key, tmp_path, monkeypatch, sentence):
     monkeypatch.chdir(tmp_path)
@@ -71,7 +71,7 @@ def test_fit_without_rows_leaves_the_model_that_it_was_to_replace(points, call):
     assert Path("m").read_bytes() == before
 
 
-@pytest.mark.parametrize("text", ["", "a,b,c,d\n"])
+@pytest.mark.parametrize("text", ["", "a,b,c,d\n", "a,b,c,d"])
 def test_other_commands_may_meet_no_rows(text, points, call):
     call("fit", points, "-m", "m", "--exclude", "name,kind")
     Path("empty.csv").write_text(text)

@@ -14,7 +14,7 @@ from ..stream.batch import StreamError
 from ..stream.blocks import Block, blocks
 from ..stream.keyed import KeyedModels
 from ..stream.sources import open_source
-from ..stream.urls import without_password
+from ..stream.urls import source_subject, without_password
 from .options import ColumnOptions
 from .setup import columns_for, dialect_for
 
@@ -63,7 +63,9 @@ def first_rows(
                 break
     if not sum(map(len, parts)):
         whose = "" if only is None else f" of the key {only.key!r} in column {only.column!r}"
-        raise StreamError(f"{without_password(url)} has no rows{whose} to draw; check the source.")
+        raise StreamError(
+            f"{source_subject(without_password(url))} has no rows{whose} to draw; check the source."
+        )
     return np.concatenate(parts)[:n_rows]
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ..stream.secrets import masked
+from ..stream.urls import source_name
 from ..version import __version__
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def begin_log(job: Run, log: Log | None) -> None:
     into = f" with {job.model_path}" if job.model_path is not None else ""
     log(
         "start",
-        f"everclust {__version__} {what} {job.url}{into}.",
+        f"everclust {__version__} {what} {source_name(job.url)}{into}.",
         version=__version__,
         algorithm=job.model._algorithm,
         source=job.url,

@@ -7,6 +7,7 @@ from pathlib import Path
 from ..estimators.clusterer import Clusterer
 from ..stream.batch import StreamError
 from ..stream.job import Run, Summary
+from ..stream.urls import source_name
 from ..text import counted
 
 
@@ -42,10 +43,9 @@ def refuse_to_forget(job: Run, known: Clusterer | None) -> None:
 def refuse_without_rows(job: Run, promised: Path | None) -> None:
     """Raise an error if no row came, so that a model that was promised is not there."""
     if promised is not None and not job.rows and not job.n_seen:
-        source = "standard input" if job.url == "-" else job.url
         raise StreamError(
-            f"No rows came from {source}, so nothing was learnt and {promised} was not written; check the "
-            "source."
+            f"No rows came from {source_name(job.url)}, so nothing was learnt and {promised} was not "
+            "written; check the source."
         )
 
 

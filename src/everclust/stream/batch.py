@@ -72,3 +72,13 @@ def import_pyarrow(submodule: str = "") -> Any:
     """The package pyarrow, or one of its submodules."""
     module = f"pyarrow.{submodule}" if submodule else "pyarrow"
     return require(module, extra="cli", purpose="streams")
+
+
+def arrow_copy(data: bytes) -> Any:
+    """A copy of bytes in memory of Arrow, whose threads may free it when Python has ended.
+
+    Memory of Python may be freed by them, too, and they abort the process if Python is ending just then.
+    """
+    out = import_pyarrow().BufferOutputStream()
+    out.write(data)
+    return out.getvalue()

@@ -60,6 +60,16 @@ def address_of(url: str, port: int, what: str, options: tuple[str, ...], dotted:
     return Address(shown, parts.scheme, hosts, user or None, password, name, given)
 
 
+def source_name(url: str) -> str:
+    """What messages call a source."""
+    return "standard input" if url == "-" else url
+
+
+def source_subject(url: str) -> str:
+    """A source as the first words of a sentence."""
+    return "Standard input" if url == "-" else url
+
+
 def without_password(url: str) -> str:
     """A URL without password, token and secret options, which may be printed. Paths are not changed."""
     scheme, is_url, rest = url.partition("://")

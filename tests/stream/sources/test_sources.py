@@ -11,6 +11,7 @@ import pytest
 from pyarrow import csv, feather, parquet
 
 from everclust.stream import StreamError, open_source, sources
+from everclust.stream.batch import empty_batch
 from everclust.stream.columns import Columns
 from everclust.stream.sources import text as text_module
 from support.stream_fixtures import NAMES, write_csv
@@ -244,6 +245,42 @@ def test_an_empty_file_has_no_rows(folder):
     assert len(read("x3.csv")[0]) == 0
 
 
+def test_a_header_without_an_end_is_one(folder):
+    (folder / "x1.csv").write_text("a,b")
+    (folder / "x2.csv").write_text("a,b\n1,2\n")
+    assert len(read("x1.csv")[0]) == 0
+    assert read("x*.csv")[0].tolist() == [[1, 2]]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("x.csv", "a,b\n1,2\n3,4\n5,6\n7,red\n"), ("x.jsonl", '{"a": 1}\n{"a": 2}\n')]
+)
+def test_no_memory_of_python_is_left_to_the_threads_of_arrow(name, text, folder, monkeypatch):
+    """They may free it when Python is ending, which aborts the process."""
+    (folder / name).write_text(text)
+    lent = []
+    monkeypatch.setattr(pa, "py_buffer", lambda data: lent.append(data) or pa.array(data).buffers()[1])
+    assert len(read(name)[0])
+    assert not lent
+
+
+def test_the_reading_thread_has_ended_when_a_source_is_closed(folder, monkeypatch):
+    (folder / "x.csv").write_text("a,b\n1,2\n")
+    source, reading = open_source("x.csv"), threading.Event()
+
+    def slowly(path, within):
+        yield from [empty_batch()] * 2
+        reading.set()
+        time.sleep(0.3)
+
+    monkeypatch.setattr(source, "_read_file", slowly)
+    batches = source.batches()
+    next(batches)
+    reading.wait()
+    source.close()
+    assert "everclust source" not in [thread.name for thread in threading.enumerate()]
+
+
 def test_whole_numbers_may_become_fractions_later(folder, monkeypatch):
     monkeypatch.setattr("everclust.stream.sources.bytes.FileBytes.read.__defaults__", (8,))
     (folder / "x.csv").write_text("a,b\n1,2\n3,4\n5.5,6.25\n")
@@ -264,6 +301,12 @@ def test_what_cannot_be_read(name, content, message, folder):
     (folder / name).write_text(content)
     with pytest.raises(ValueError, match=message):
         read(name)
+
+
+def test_a_pipe_is_called_standard_input(monkeypatch):
+    monkeypatch.setattr("everclust.stream.sources.bytes.StandardInput.read", lambda self: b"\xff,b\n1,2\n")
+    with pytest.raises(StreamError, match=r"^Standard input cannot be read: .*--encoding"):
+        read("-")
 
 
 def test_objects_are_not_unpacked(folder):

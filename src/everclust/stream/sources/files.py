@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-import threading
 from collections.abc import Callable, Generator, Iterator
 from functools import partial
 from operator import add
@@ -14,8 +13,9 @@ from zipfile import BadZipFile
 from ..batch import Batch, Position, StreamError
 from ..columns import Columns
 from ..dialect import USUAL, Dialect
+from ..urls import source_name, source_subject
 from .bytes import COMPRESSED, FileBytes, StandardInput
-from .read_ahead import read_ahead
+from .read_ahead import ReadAhead
 from .rotation import is_same_file, n_read_before, rotated_files
 from .tables import arrow_tables, npy_tables, npz_tables, parquet_tables, too_short
 from .text import TextReader
@@ -60,7 +60,7 @@ class Files:
         self.paths = ["-"] if pattern == "-" else _matching_files(pattern)
         self.endless = follow
         self._origin: FileBytes | None = None  # the text file that is being read
-        self._stopped = threading.Event()
+        self._ahead: ReadAhead | None = None
         self.named = header is not False and not any(
             self._suffix(path) in (".npy", ".npz") for path in self.paths
         )
@@ -76,8 +76,9 @@ class Files:
                 raise StreamError(
                     f"The format of {path} is unknown; give it with --format ({', '.join(FORMATS)})."
                 )
-            name = "standard input" if path == "-" else path
-            self.dialect.check_format(name, TEXTS.get(self._suffix(path), self._suffix(path)[1:]))
+            self.dialect.check_format(
+                source_name(path), TEXTS.get(self._suffix(path), self._suffix(path)[1:])
+            )
 
     def _suffix(self, path: str) -> str:
         if self.format is not None:
@@ -89,8 +90,8 @@ class Files:
 
     def batches(self, position: Position = None) -> Iterator[Batch]:
         """All rows after a position, or from the start."""
-        self._stopped = threading.Event()
-        return read_ahead(self._batches(position), self._stopped)
+        self._ahead = ReadAhead(self._batches(position))
+        return iter(self._ahead)
 
     def _batches(self, position: Position) -> Generator[Batch, None, None]:
         first = self._index(position) if position else 0
@@ -139,17 +140,16 @@ class Files:
             raise
         except (ValueError, EOFError, OSError, BadZipFile) as error:  # pyarrow's and NumPy's are ValueErrors
             reason = " ".join(str(error).split()).rstrip(".")
-            raise StreamError(f"{path} cannot be read: {reason}; {_hint(error)}.") from None
+            raise StreamError(f"{source_subject(path)} cannot be read: {reason}; {_hint(error)}.") from None
 
     def _text_reader(
         self, path: str, suffix: str, follow: bool, names: list[str] | None = None
     ) -> TextReader:
         origin = StandardInput() if path == "-" else FileBytes(Path(path))
-        name = "Standard input" if path == "-" else path
         self._origin = origin if isinstance(origin, FileBytes) else None
         return TextReader(
             origin,
-            name,
+            source_subject(path),
             TEXTS[suffix],
             self.columns,
             header=self.header,
@@ -207,7 +207,8 @@ class Files:
 
     def close(self) -> None:
         """Stop the reading thread."""
-        self._stopped.set()
+        if self._ahead is not None:
+            self._ahead.close()
 
 
 def _hint(error: Exception) -> str:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..batch import StreamError, import_pyarrow
+from ..batch import StreamError, arrow_copy, import_pyarrow
 from ..columns import Columns, is_number, listed
 from ..dialect import USUAL, Dialect
 from ..reject import REASON, TEXT, Reject, mark_rejected, marked_rejects, with_empty_rows
@@ -46,16 +46,20 @@ class CsvParser:
         if self.has_header:
             if b"\r" in line.rstrip(b"\r\n"):
                 self._refuse_carriage_returns(line)
-            header = self.csv.read_csv(import_pyarrow().py_buffer(line), parse_options=self.parsing)
-            self.names = [name.removeprefix("\ufeff") for name in header.column_names]
+            self.names = self._names_in(line)
             if not self.is_explicit and not self.columns.mentions(self.names):
                 self._refuse_numbers()
 
     def is_header(self, line: bytes, names: list[str]) -> bool:
         """Whether a first line names the columns to read, after a file with columns of these names."""
-        header = self.csv.read_csv(import_pyarrow().py_buffer(line), parse_options=self.parsing)
         wanted = {*self.columns.carried, *(self.columns.features or self.columns.expected or names)}
-        return wanted <= {name.removeprefix("\ufeff") for name in header.column_names}
+        return wanted <= set(self._names_in(line))
+
+    def _names_in(self, line: bytes) -> list[str]:
+        """The names in a first line, whose end may be the end of the file."""
+        ended = line if line.endswith(b"\n") else line + b"\n"
+        header = self.csv.read_csv(arrow_copy(ended), parse_options=self.parsing)
+        return [name.removeprefix("\ufeff") for name in header.column_names]
 
     def _refuse_carriage_returns(self, line: bytes) -> None:
         """A carriage return outside of quotes ends a line only together with a newline."""
@@ -93,7 +97,7 @@ class CsvParser:
         return mark_rejected(table, rejects)
 
     def _n_columns(self, text: bytes) -> int:
-        first = import_pyarrow().py_buffer(text.lstrip().partition(b"\n")[0] + b"\n")
+        first = arrow_copy(text.lstrip().partition(b"\n")[0] + b"\n")
         numbered = self.csv.ReadOptions(autogenerate_column_names=True)
         return int(self.csv.read_csv(first, numbered, self.parsing).num_columns)
 
@@ -163,8 +167,7 @@ class CsvParser:
         converting = self.csv.ConvertOptions(
             column_types=types, include_columns=include or None, decimal_point=self.decimal
         )
-        buffer = import_pyarrow().py_buffer(text)
-        return self.csv.read_csv(buffer, reading, self.parsing, converting)
+        return self.csv.read_csv(arrow_copy(text), reading, self.parsing, converting)
 
     def _repaired(self, text: bytes) -> tuple[pyarrow.Table, dict[int, Reject]]:
         """Read columns as bytes, and reject the rows with values that are no numbers."""
@@ -250,7 +253,7 @@ class JsonParser:
 
     def _read(self, text: bytes, parsing: Any) -> pyarrow.Table:
         reading = self.json.ReadOptions(block_size=len(text) + 1, use_threads=False)
-        return self.json.read_json(import_pyarrow().py_buffer(text), reading, parsing)
+        return self.json.read_json(arrow_copy(text), reading, parsing)
 
 
 def _objects(line: bytes) -> Iterator[Any]:

@@ -13,48 +13,57 @@ JOIN_SECONDS = 0.5  # for the thread to end; it may be waiting for standard inpu
 QUEUE_SIZE = 4  # batches
 
 
-def read_ahead(batches: Generator[Batch, None, None], stopped: threading.Event) -> Iterator[Batch]:
+class ReadAhead:
     """The same batches, read in a thread: parsing and learning run in parallel, as both release the GIL.
 
     While nothing arrives, it yields empty batches, so that the caller can check whether to stop.
     """
-    ready: queue.Queue[Any] = queue.Queue(QUEUE_SIZE)
 
-    def work() -> None:
+    def __init__(self, batches: Generator[Batch, None, None]) -> None:
+        self._batches = batches
+        self._ready: queue.Queue[Any] = queue.Queue(QUEUE_SIZE)
+        self._stopped = threading.Event()
+        self._worker = threading.Thread(target=self._work, name="everclust source", daemon=True)
+
+    def __iter__(self) -> Iterator[Batch]:
+        self._worker.start()
         try:
-            for batch in batches:
-                _put(ready, batch, stopped)
-                if stopped.is_set():
+            while True:
+                try:
+                    got = self._ready.get(timeout=0.2)
+                except queue.Empty:
+                    yield empty_batch()
+                    continue
+                if got is None:
                     return
-            _put(ready, None, stopped)
-        except BaseException as error:
-            _put(ready, error, stopped)
+                if isinstance(got, BaseException):
+                    raise got
+                yield got
         finally:
-            batches.close()
+            self.close()
 
-    worker = threading.Thread(target=work, name="everclust source", daemon=True)
-    worker.start()
-    try:
-        while True:
-            try:
-                got = ready.get(timeout=0.2)
-            except queue.Empty:
-                yield empty_batch()
-                continue
-            if got is None:
-                return
-            if isinstance(got, BaseException):
-                raise got
-            yield got
-    finally:
-        stopped.set()
-        worker.join(JOIN_SECONDS)
+    def close(self) -> None:
+        """Stop the thread: one that is still at work when Python ends would abort the process."""
+        self._stopped.set()
+        if self._worker.is_alive():
+            self._worker.join(JOIN_SECONDS)
 
-
-def _put(ready: queue.Queue[Any], item: Any, stopped: threading.Event) -> None:
-    while not stopped.is_set():
+    def _work(self) -> None:
         try:
-            ready.put(item, timeout=0.2)
-            return
-        except queue.Full:
-            continue
+            for batch in self._batches:
+                self._put(batch)
+                if self._stopped.is_set():
+                    return
+            self._put(None)
+        except BaseException as error:
+            self._put(error)
+        finally:
+            self._batches.close()
+
+    def _put(self, item: Any) -> None:
+        while not self._stopped.is_set():
+            try:
+                self._ready.put(item, timeout=0.2)
+                return
+            except queue.Full:
+                continue
