@@ -302,3 +302,8 @@ class PageOptions:
 def split_names(*texts: str) -> list[str]:
     """The names in texts such as `a,b,c`."""
     return [name.strip() for text in texts for name in text.split(",") if name.strip()]
+
+
+def split_columns(*texts: str) -> list[str]:
+    """The names of columns in texts such as `a,b,c`; an empty text is the name of a column without one."""
+    return [name for text in texts for name in (split_names(text) if text else [""])]

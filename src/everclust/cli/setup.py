@@ -31,7 +31,7 @@ from .options import (
     ColumnOptions,
     KeyOptions,
     RangeOptions,
-    split_names,
+    split_columns,
 )
 from .progress import progress, result_of
 from .refusals import refuse_empty, refuse_without_rows
@@ -52,8 +52,8 @@ def columns_for(
         raise typer.BadParameter("--time-format says how --time is written, but there is no --time.")
     names = getattr(model, "feature_names_in_", None)
     return Columns(
-        split_names(*column_options.columns) or None,
-        exclude=split_names(*column_options.exclude),
+        split_columns(*column_options.columns) or None,
+        exclude=split_columns(*column_options.exclude),
         label=column_options.label,
         id=id,
         time=column_options.time,

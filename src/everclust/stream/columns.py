@@ -106,6 +106,8 @@ class Columns:
             )
         if self.expected is not None and named:
             return self.expected
+        if self.chosen is None and "" in features:
+            raise _unnamed(schema.names.index("") + 1)
         width = self.width if self.expected is None else len(self.expected)
         if width is not None and len(features) != width:
             raise StreamError(
@@ -224,6 +226,15 @@ class Columns:
         if not present:
             return np.full(table.num_rows, np.nan)
         return times_of(table.column(self.time), self.time_format)
+
+
+def _unnamed(number: int) -> StreamError:
+    """The error for a column without a name, which is hardly meant to be learnt."""
+    if number == 1:
+        what, instead = ", as pandas writes its index", "write the file with index=False"
+    else:
+        what, instead = "", "give it a name"
+    return StreamError(f"Column {number} has no name{what}; leave it out with --exclude '', or {instead}.")
 
 
 def is_number(type_: Any) -> bool:

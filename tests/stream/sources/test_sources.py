@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import csv, feather, parquet
 
+from everclust import load
 from everclust.stream import StreamError, open_source, sources
 from everclust.stream.batch import empty_batch
 from everclust.stream.columns import Columns
@@ -191,6 +192,43 @@ def test_columns_of_the_same_name(folder):
         assert read(name, columns=Columns(exclude=["a"]))[0].tolist() == [[2]]
         with pytest.raises(StreamError, match="2 columns are called 'a'"):
             read(name, columns=Columns(["b"], label="a"))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("x.csv", ",a,b\n0,1,2\n1,3,4\n", "1 has no name, as pandas writes its index;"),
+        (
+            "x.csv",
+            "a,,b\n1,k,2\n3,l,4\n",
+            "2 has no name; leave it out with --exclude '', or give it a name.",
+        ),
+        ("x.jsonl", '{"": 0, "a": 1, "b": 2}\n{"": 1, "a": 3, "b": 4}\n', "1 has no name, as pandas"),
+    ],
+)
+def test_a_column_without_a_name_is_refused_until_it_is_chosen(name, text, said, folder, call, sentence):
+    (folder / name).write_text(text)
+    assert f"Column {said}" in sentence("fit", name, "-m", "m")
+    call("fit", name, "-m", "m", "--exclude", "")
+    assert list(load("m").feature_names_in_) == ["a", "b"]
+    call("fit", name, "-m", "m", "--force", "--id", "", "-p", "p.csv")
+    assert (folder / "p.csv").read_text().startswith(",cluster\n")
+    if "k" not in text:
+        call("fit", name, "-m", "m", "--force", "--columns", "", "--columns", "a,b")
+        assert list(load("m").feature_names_in_) == ["", "a", "b"]
+
+
+def test_a_column_without_name_and_values_may_be_left_out_by_name(folder):
+    (folder / "x.csv").write_text("a,b,\n1,2,\n3,4,\n")
+    assert read("x.csv", columns=Columns(exclude=[""]))[0].tolist() == [[1, 2], [3, 4]]
+
+
+def test_without_a_header_columns_have_names(folder):
+    (folder / "x.csv").write_text("1,,2\n3,,4\n")
+    source = open_source("x.csv", columns := Columns(exclude=["x1"]), header=False)
+    assert [columns.take(batch.table, source.named).X.tolist() for batch in source.batches()] == [
+        [[1, 2], [3, 4]]
+    ]
 
 
 def test_ids_of_the_same_name_cannot_be_left_out(folder):

@@ -146,6 +146,8 @@ class CsvParser:
     def _without_unnamed(self, schema: pyarrow.Schema) -> pyarrow.Schema:
         """Leave out columns without a name and without values: delimiters at the ends of lines."""
         types = import_pyarrow().types
+        if self.columns.mentions([""]):
+            return schema
         kept = [field for field in schema if field.name or not types.is_null(field.type)]
         if len(kept) < len(schema):
             self.columns.warn(f"{self.file} has a column without name and values, which is left out.")
