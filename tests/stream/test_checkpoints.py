@@ -106,6 +106,14 @@ def test_the_columns_of_the_predictions_must_be_the_same(fit, folder):
     assert {line.count(",") for line in (folder / "p.csv").read_text().splitlines()} == {2}
 
 
+def test_predictions_in_one_run_only(fit, points):
+    fit("--limit", 1000)
+    assert "made without --predictions, but there are some now; leave" in fit("-p", "p.csv", code=1)
+    others = ("--checkpoint", "others")
+    fit(*others, "--force", "--limit", 1000, "-p", "p.csv")
+    assert "made with --predictions, but there are none now; give" in fit(*others, code=1)
+
+
 def test_another_source(fit, folder, X, sentence):
     fit("--limit", 1000)
     write_csv(folder / "other.csv", X)

@@ -138,7 +138,18 @@ def _check_same(job: Run, record: dict[str, Any], folder: Path) -> None:
     then = {"source": record["source"], **record["settings"]}
     for name in now:
         if now[name] != then.get(name):
+            if name == "block" and None in (now[name], then.get(name)):
+                raise _other_predictions(folder, now[name])
             raise StreamError(
                 f"The checkpoints in {folder} were made with {name} {then.get(name)!r}, but "
                 f"it is {now[name]!r} now; use the same value, or choose another folder."
             )
+
+
+def _other_predictions(folder: Path, block: int | None) -> StreamError:
+    """The error for predictions in one run only; their blocks are whole, so checkpoints lie elsewhere."""
+    if block is None:
+        what = "with --predictions, but there are none now; give --predictions again"
+    else:
+        what = "without --predictions, but there are some now; leave --predictions out"
+    return StreamError(f"The checkpoints in {folder} were made {what}, or choose another folder.")
