@@ -1,5 +1,6 @@
 """The commands, as users meet them."""
 
+import csv
 import json
 import os
 import re
@@ -240,9 +241,23 @@ def test_report(points, call, folder):
     rows = json.loads(call("report", "m", "--json"))
     assert len(rows) == load("m").n_clusters_
     assert {"size", "nodes", "spread", "age", "last_seen"} <= set(rows[0])
+    centres = load("m").cluster_centers_
+    assert [row["centre"] for row in rows] == centres.tolist()  # all digits
     call("report", "m", "-o", "r.csv")
-    assert len((folder / "r.csv").read_text().splitlines()) == len(rows) + 1
+    heads, *cells = csv.reader((folder / "r.csv").read_text().splitlines())
+    assert heads[4:] == ["age", "last_seen", *(f"centre_{name}" for name in NAMES), "differs_by"]
+    assert [[float(cell) for cell in row[6:10]] for row in cells] == centres.tolist()
+    call("report", "m", "-o", "r.json")
+    assert json.loads((folder / "r.json").read_text()) == rows
     assert str(rows[0]["size"]) in call("report", "m")
+
+
+def test_a_report_of_features_without_names(folder, X, call):
+    pytest.importorskip("pandas")
+    np.save("x.npy", X)
+    call("fit", "x.npy", "-m", "m")
+    call("report", "m", "-o", "r.csv")
+    assert ",centre_x0,centre_x1,centre_x2,centre_x3," in (folder / "r.csv").read_text()
 
 
 def test_plot(points, call, folder, sentence):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -93,17 +94,32 @@ def report(
         from ..stream.write_file import write_file
         from .load import load_one
 
-        frame = load_one(model, of).cluster_report().reset_index()
+        known = load_one(model, of)
+        frame = known.cluster_report().reset_index()
         if out is not None:
-            is_csv = out.suffix == ".csv"
-            text = frame.to_csv(index=False) if is_csv else frame.to_json(orient="records")
-            write_file(out, text.encode())
+            write_file(out, (_as_csv(frame, known) if out.suffix == ".csv" else _as_json(frame)).encode())
         elif json:
-            typer.echo(frame.to_json(orient="records"))
+            typer.echo(_as_json(frame))
         else:
             heads = ["cluster", "size", "nodes", "spread", *_ages(frame), "differs_by"]
             rows = ([_cell(value) for value in row] for row in frame[heads].itertuples(index=False))
             print_table(heads, rows, whole=True)
+
+
+def _as_csv(frame: pandas.DataFrame, known: Clusterer) -> str:
+    """A report as CSV, with a column of centres for each feature."""
+    from ..model.report import feature_names
+
+    place, centres = frame.columns.get_loc("centre"), frame.pop("centre")
+    for k, name in enumerate(known._names() or feature_names(known.snapshot())):
+        frame.insert(place + k, f"centre_{name}", [centre[k] for centre in centres])
+    return frame.to_csv(index=False)
+
+
+def _as_json(frame: pandas.DataFrame) -> str:
+    """A report as JSON, with all digits."""
+    records = frame.assign(centre=[centre.tolist() for centre in frame["centre"]]).to_dict("records")
+    return dumps(records, separators=(",", ":"))
 
 
 def _ages(frame: pandas.DataFrame) -> list[str]:
