@@ -252,6 +252,15 @@ def test_report(points, call, folder):
     assert str(rows[0]["size"]) in call("report", "m")
 
 
+def test_a_report_says_what_it_has_written(points, call, sentence, record):
+    pytest.importorskip("pandas")
+    call("fit", points, "-m", "m", "--columns", "a,b,c,d")
+    assert call("report", "m", "-o", "r.json") == "Written: r.json\n"
+    assert record("report", "m", "-o", "r.csv") == {"written": "r.csv"}
+    assert sentence("report", "m", "-o", "r.txt") == "r.txt has the unknown suffix '.txt'; use .csv or .json."
+    assert not Path("r.txt").exists()
+
+
 def test_a_report_of_features_without_names(folder, X, call):
     pytest.importorskip("pandas")
     np.save("x.npy", X)

@@ -91,13 +91,17 @@ def report(
     """
     screen = Screen(json)
     with exit_on_error(screen):
+        from ..stream.batch import StreamError
         from ..stream.write_file import write_file
         from .load import load_one
 
+        if out is not None and out.suffix not in (".csv", ".json"):
+            raise StreamError(f"{out} has the unknown suffix {out.suffix!r}; use .csv or .json.")
         known = load_one(model, of)
         frame = known.cluster_report().reset_index()
         if out is not None:
             write_file(out, (_as_csv(frame, known) if out.suffix == ".csv" else _as_json(frame)).encode())
+            screen.result({"written": str(out)}, f"Written: {out}")
         elif json:
             typer.echo(_as_json(frame))
         else:
