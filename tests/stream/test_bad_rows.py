@@ -110,7 +110,24 @@ def test_an_error_names_the_row_and_keeps_what_came_before(spoilt, X, folder, se
     path, _ = spoilt
     said = sentence("fit", path, "-m", "m", "--on-bad-row", "error")
     assert said.startswith("Row 5 of what was read has no number in column 'a', ")
+    assert said.endswith(" with --on-bad-row skip; 4 rows before it were learnt and are saved in m.")
     assert load("m").n_samples_seen_ == 4
+
+
+@pytest.mark.parametrize(
+    ("lines", "options", "saved"),
+    [
+        (["1,2", "x,2"], ["-m", "m"], "; 1 row before it was learnt and is saved in m."),
+        (["1,2", "x,2"], ["--checkpoint", "kept"], "; 1 row before it was learnt and is saved in kept."),
+        (["1,2", "x,2"], ["-m", "m", "--key", "b"], "; 1 row before it was learnt and is saved in m."),
+        (["1,2", "x,2"], [], " with --on-bad-row skip."),
+        (["x,2", "1,2"], ["-m", "m"], " with --on-bad-row skip."),
+    ],
+)
+def test_an_error_says_what_is_saved(lines, options, saved, folder, sentence):
+    (folder / "x.csv").write_text("\n".join(["a,b", *lines, "3,4", "5,6", "7,8"]))
+    words = ["watch", "x.csv", "--on-bad-row", "error", *options]
+    assert sentence(*words).endswith(saved)
 
 
 def test_a_row_far_behind_is_named_rightly(folder, X, sentence):
@@ -126,6 +143,7 @@ def test_too_many_rejects_end_the_run(folder, X, call):
     (folder / "x.csv").write_text("\n".join(lines) + "\n")
     said = call("fit", "x.csv", "-m", "m", "--max-rejects", 4, code=1)
     assert "Row 104 of what was read has no number in column 'a', 'x', and --max-rejects 4 rows" in said
+    assert said.rstrip().endswith("; 99 rows before it were learnt and are saved in m.")
     assert load("m").n_samples_seen_ == 99
     call("fit", "x.csv", "-m", "n", "--max-rejects", 5)
     assert load("n").n_samples_seen_ == 500

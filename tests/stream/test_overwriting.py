@@ -76,8 +76,9 @@ def test_what_came_before_a_damaged_file_is_kept(points, X, folder, sentence, ca
     words = ["fit", "[12].csv*", "-m", "m", *IDATS, "--checkpoint", "saved", "-p", "p.csv"]
     said = sentence(*words)
     assert said.startswith("2.csv.gz cannot be read: ")
-    assert said.endswith("; repair the file, or leave it out.")
     n_seen = load("m").n_samples_seen_
+    learnt = f"{n_seen:,} rows before it were learnt and are saved in m."
+    assert said.endswith(f"; repair the file, or leave it out; {learnt}")
     assert n_seen >= 1000
     assert len((folder / "p.csv").read_text().splitlines()) == 1 + n_seen
     (folder / "2.csv.gz").write_bytes(whole)

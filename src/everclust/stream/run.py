@@ -13,6 +13,7 @@ import numpy as np
 
 from ..model.parallel import load_kernels, round_length
 from ..model.times import SampleTimes
+from ..text import counted
 from .batch import StreamError, UnreachableError
 from .blocks import Block, blocks, one_ahead
 from .job import Run, Summary, close, sinks_of
@@ -95,6 +96,7 @@ def _kept_on_error(job: Run, blocks: Iterator[Block | None]) -> Iterator[Block |
     except StreamError as error:
         if job.rows > n_before and not isinstance(error, UnreachableError):
             _finish(job)
+            raise _with_what_is_saved(job, error) from error
         raise
 
 
@@ -115,7 +117,18 @@ def _process_block(job: Run, block: Block) -> None:
     row, error = refused
     _process_rows(job, block.first(row))
     _finish(job)  # what came before the row is learnt, and is kept
-    raise error
+    raise _with_what_is_saved(job, error)
+
+
+def _with_what_is_saved(job: Run, error: StreamError) -> StreamError:
+    """The same error, which also says where to find what was learnt before it."""
+    folder = next((kept.folder for kept in (job.keyed, job.checkpoints) if kept is not None), None)
+    place, n_learnt = job.model_path or folder, job.rows - job.skipped
+    if place is None or not job.learns or not n_learnt:
+        return error
+    learnt = counted(n_learnt, "row before it was", "rows before it were")
+    are = "is" if n_learnt == 1 else "are"
+    return StreamError(f"{str(error).removesuffix('.')}; {learnt} learnt and {are} saved in {place}.")
 
 
 def _process_rows(job: Run, block: Block) -> None:
