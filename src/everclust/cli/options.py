@@ -85,6 +85,9 @@ GraphFile = Annotated[Path, Option("--out", "-o", help="A .graphml, .json or .cs
 Drawn = Annotated[int, Option("--limit", min=1, help="Number of samples to draw, from the start.")]
 
 
+FEWEST = 3  # nodes of a model with a maximum
+
+
 @dataclass
 class ModelOptions:
     """Algorithm and parameters of a new model."""
@@ -96,7 +99,7 @@ class ModelOptions:
         str | None, Option("--metric", help="Distance of everclust: capped (the default) or euclidean.")
     ] = None
     max_nodes: Annotated[
-        int | None, Option("--max-nodes", min=1, help="Maximum number of nodes; no limit by default.")
+        int | None, Option("--max-nodes", min=FEWEST, help="Maximum number of nodes; no limit by default.")
     ] = None
 
 
