@@ -41,6 +41,13 @@ def test_two_results_do_not_share_a_file(points, sentence):
     assert "r.jsonl would be written, but it is written in the same run" in sentence(*words)
 
 
+@pytest.mark.parametrize("command", ["fit", "update", "live"])
+def test_standard_output_takes_one_of_them(command, model, call):
+    words = [command, "points.csv", "-m", "new" if command == "fit" else "m", "-p", "-", "-e", "-"]
+    assert "both be written to standard output" in call(*words, code=2)
+    assert not Path("new").exists()
+
+
 @pytest.mark.skipif(not Path("/dev/null").exists(), reason="Windows calls it NUL")
 def test_devices_may_take_several_results(points, call):
     call("fit", points, "-m", "m", *IDATS, "-p", "/dev/null", "-e", "/dev/null")

@@ -33,6 +33,10 @@ def add_results(job: Run, results: Results, screen: Screen, kept_in: Path | None
     """
     if results.novel and results.predictions is None:
         raise typer.BadParameter("--novel adds a column to --predictions, but there are no --predictions.")
+    if results.predictions == "-" and "-" in results.events:
+        raise typer.BadParameter(
+            "--predictions and --events would both be written to standard output; write one to a file."
+        )
     files = [results.predictions, *results.events]
     rotation = rotation_for(results.rotate, files, kept_in)
     if results.predictions is not None:
