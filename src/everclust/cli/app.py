@@ -13,6 +13,7 @@ import typer
 from ..version import __version__
 from . import bench, live, model, stream
 from .console import EXIT_CODES
+from .one_source import OneSource
 
 HELP = f"""
 **Clustering of data that keeps arriving.** Nothing to tune, nothing forgotten.
@@ -45,7 +46,10 @@ def everclust(
 
 
 for command in (stream.fit, stream.update, stream.watch, stream.predict, stream.score):
+    app.command(cls=OneSource)(command)
+for command in (model.info, model.report):
     app.command()(command)
-for command in (model.info, model.report, model.plot, model.export, live.live):
-    app.command()(command)
+app.command(cls=OneSource)(model.plot)
+app.command()(model.export)
+app.command(cls=OneSource)(live.live)
 app.add_typer(bench.bench, name="bench")
