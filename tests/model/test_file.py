@@ -831,7 +831,7 @@ def test_reasons(change, message, sound, tmp_path):
 
 
 def test_reasons_before_the_header_is_read(sound, tmp_path):
-    refuse(tmp_path / "model", b"nothing", "bad magic number")
+    refuse(tmp_path / "model", b"nothing", "bad magic number, so everclust has not saved it; check the path")
     refuse(tmp_path / "model", sound[:100], "unexpected end of file after 100 bytes")
     refuse(tmp_path / "model", sound[:-1] + bytes([sound[-1] ^ 1]), "wrong checksum .SHA-256")
     header, arrays = take_apart(sound)

@@ -114,7 +114,7 @@ def _read(data: bytes, algorithms: Mapping[str, Form]) -> StoredModel:
 def _read_header(data: bytes) -> tuple[Any, int]:
     start = len(MAGIC) + 4
     if data[: len(MAGIC)] != MAGIC:
-        raise ValueError("bad magic number")
+        raise ValueError("bad magic number, so everclust has not saved it; check the path")
     length = int.from_bytes(data[len(MAGIC) : start], "little")
     if len(data) < start + length + DIGEST:
         raise ValueError(f"unexpected end of file after {len(data)} bytes")
