@@ -250,3 +250,12 @@ def test_kafka_brokers_that_stay_away(rows, monkeypatch):
                 kafka.go_away()
     source.close()
     kafka.come_back()
+
+
+def test_kafka_brokers_that_have_never_answered(monkeypatch):
+    monkeypatch.setattr(reconnect, "MAX_OUTAGE", 1.0)
+    monkeypatch.setattr("everclust.stream.sources.kafka.TIMEOUT", 0.5)
+    source = open_source("kafka://127.0.0.1:9/readings", Columns(FEATURES))
+    with pytest.raises(UnreachableError, match=r"/readings does not answer: "):
+        list(source.batches())
+    source.close()

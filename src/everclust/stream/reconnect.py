@@ -39,8 +39,8 @@ def wait_for_server(connect: Callable[[], Client], warn: Callable[[str], None]) 
 class Outage:
     """How long a server has not answered."""
 
-    def __init__(self, url: str) -> None:
-        self.url = url
+    def __init__(self, url: str, *, has_answered: bool = True) -> None:
+        self.url, self.has_answered = url, has_answered
         self.since: float | None = None
         #: Called when an outage begins and when it ends, for a log.
         self.log: Callable[..., None] = lambda event, sentence, level="info", **figures: None
@@ -57,14 +57,15 @@ class Outage:
                 "warning",
             )
         if now - self.since > MAX_OUTAGE:
-            raise UnreachableError(f"{self.url} does not answer any more: {str(reason).rstrip('.')}.")
+            more = " any more" if self.has_answered else ""
+            raise UnreachableError(f"{self.url} does not answer{more}: {str(reason).rstrip('.')}.")
 
     def end(self) -> None:
         """The server answers again."""
         if self.since is not None:
             seconds = time.monotonic() - self.since
             self.log("outage-end", f"{self.url} answers again after {seconds:.1f} s.", seconds=seconds)
-        self.since = None
+        self.since, self.has_answered = None, True
 
 
 def with_reconnect(

@@ -34,7 +34,7 @@ class KafkaTopic:
         self.url, self.topic = address.shown, address.name
         self.group, self.from_latest = address.options.get("group"), address.from_latest
         self.trouble: str | None = None
-        self.outage = Outage(self.url)
+        self.outage = Outage(self.url, has_answered=False)
         try:
             self.consumer = self.kafka.Consumer(self._settings(address))
         except self.kafka.KafkaException as error:
@@ -65,6 +65,7 @@ class KafkaTopic:
         while True:
             try:
                 offsets = self._assign(position)
+                self.outage.end()
                 break
             except UnreachableError as error:
                 self.outage.check(self.trouble or error)
