@@ -187,6 +187,14 @@ def test_when_all_rows_are_skipped_there_is_an_error(folder, call):
     )
 
 
+def test_when_the_first_line_was_no_header(folder, call):
+    (folder / "x.csv").write_text("# by hand\na,b\n1,2\n")
+    hint = "the first line was taken as the header, so remove it if it is none"
+    assert hint in call("fit", "x.csv", "-m", "m", code=1)
+    (folder / "y.csv").write_text("a,b\n1,\n")
+    assert hint not in call("fit", "y.csv", "-m", "m", code=1)
+
+
 def test_when_the_only_row_is_skipped(folder, call):
     (folder / "x.csv").write_text("a,b\n1,\n")
     assert "because the only row was skipped: 1 with" in call("fit", "x.csv", "-m", "m", code=1)

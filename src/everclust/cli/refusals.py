@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from ..estimators.clusterer import Clusterer
@@ -9,6 +10,8 @@ from ..stream.batch import StreamError
 from ..stream.job import Run, Summary
 from ..stream.urls import source_name
 from ..text import counted
+
+WRONG_WIDTH = re.compile(r"\d+ instead of \d+ columns")  # a reason to skip a row
 
 
 def refuse_to_replace(path: Path, force: bool) -> None:
@@ -53,6 +56,8 @@ def refuse_empty(job: Run, summary: Summary) -> None:
     """Raise an error if every row was skipped: there is no model then."""
     if summary.skipped and not job.n_seen:
         hint = "correct the rows, or choose other columns"
+        if job.source.named and any(WRONG_WIDTH.fullmatch(reason) for reason in job.bad_rows.reasons):
+            hint += "; the first line was taken as the header, so remove it if it is none"
         if any(reason.startswith("no time in column") for reason in job.bad_rows.reasons):
             hint += (
                 "; times are written as 2026-11-18T01:30:00Z, as seconds since 1970 or as --time-format says"
