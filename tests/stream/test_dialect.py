@@ -199,6 +199,15 @@ def test_the_usual_values_may_be_said(folder, X, call):
     assert load("m").n_samples_seen_ == len(X)
 
 
+def test_another_encoding_than_was_said(folder, sentence):
+    (folder / "x.csv").write_text("größe,b\n1,2\n", encoding="latin-1")
+    said = sentence("fit", "x.csv", "-m", "m", "--encoding", "utf-16")
+    assert said.endswith(
+        "; if its encoding is not utf-16, name it with --encoding, or leave that out for UTF-8."
+    )
+    assert "name its encoding with --encoding" in sentence("fit", "x.csv", "-m", "m")
+
+
 @pytest.mark.parametrize(
     ("content", "options", "said"),
     [

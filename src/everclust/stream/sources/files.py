@@ -140,7 +140,9 @@ class Files:
             raise
         except (ValueError, EOFError, OSError, BadZipFile) as error:  # pyarrow's and NumPy's are ValueErrors
             reason = " ".join(str(error).split()).rstrip(".")
-            raise StreamError(f"{source_subject(path)} cannot be read: {reason}; {_hint(error)}.") from None
+            raise StreamError(
+                f"{source_subject(path)} cannot be read: {reason}; {_hint(error, self.dialect.encoding)}."
+            ) from None
 
     def _text_reader(
         self, path: str, suffix: str, follow: bool, names: list[str] | None = None
@@ -211,8 +213,10 @@ class Files:
             self._ahead.close()
 
 
-def _hint(error: Exception) -> str:
-    if isinstance(error, UnicodeDecodeError):
+def _hint(error: Exception, encoding: str | None) -> str:
+    if isinstance(error, UnicodeError) and encoding is not None:
+        return f"if its encoding is not {encoding}, name it with --encoding, or leave that out for UTF-8"
+    if isinstance(error, UnicodeError):
         return "if its text is not UTF-8, name its encoding with --encoding, such as cp1252 or utf-16"
     return "repair the file, or leave it out"
 
