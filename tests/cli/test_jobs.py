@@ -60,9 +60,12 @@ def test_a_folder_of_parquet_files(folder, X, call, jobs):
     assert learnt(load("m")) == learnt(EverClust(n_jobs=jobs).partial_fit(rows))
 
 
-def test_an_empty_folder(folder, sentence):
+def test_a_folder_without_parquet_files(folder, sentence):
     (folder / "none").mkdir()
-    assert "There is no file none/**/*.parquet" in sentence("fit", "none", "-m", "m")
+    (folder / "none" / "x.csv").write_text("a,b\n1,2\n")
+    said = sentence("fit", "none", "-m", "m")
+    assert said.startswith("none is a folder without Parquet files, ")
+    assert said.endswith(" such as 'none/*.csv'.")
 
 
 def test_update_goes_on_with_jobs(points, X, call):

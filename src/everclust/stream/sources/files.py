@@ -224,9 +224,15 @@ def _hint(error: Exception, encoding: str | None) -> str:
 def _matching_files(pattern: str) -> list[str]:
     if Path(pattern).is_file():
         return [pattern]
-    if Path(pattern).is_dir():
+    folder = Path(pattern) if Path(pattern).is_dir() else None
+    if folder is not None:
         pattern = str(Path(glob.escape(pattern)) / "**" / "*.parquet")
     paths = sorted(path for path in glob.glob(pattern, recursive=True) if Path(path).is_file())
+    if not paths and folder is not None:
+        raise StreamError(
+            f"{folder} is a folder without Parquet files, and only these are read from folders; for others, "
+            f"give a pattern, such as '{folder / '*.csv'}'."
+        )
     if not paths:
         raise StreamError(f"There is no file {pattern}; check the path, or quote the pattern.")
     return paths
