@@ -95,3 +95,10 @@ def test_the_nearest_come_at_any_time_in_random_order(n_first, is_random, state,
 
 def test_rows_that_repeat_are_no_order(state, compiled):
     assert compiled(probes.is_in_random_order)(state)
+
+
+@pytest.mark.parametrize("unit", [1.0, 2.0**-900, 2.0**900])
+def test_ratios_are_the_same_in_any_unit(unit, compiled):
+    ratio = compiled(probes.log_ratio)
+    assert ratio(12.0 * unit, 1.5 * unit) == ratio(12.0, 1.5) == pytest.approx(math.log(8))
+    assert ratio(1e300, 1e-300) == pytest.approx(600 * math.log(10))

@@ -58,6 +58,7 @@ def with_growth(state, growth, first, dimension):
     state.distance_count[10 : 10 + len(within)] = np.diff(within, prepend=0.0)
     scalars = scalars_of(state)
     scalars.n_ratios, scalars.log_ratios, scalars.n_compared = dimension, 1.0, 1_000
+    scalars.first_exponent = probes.BINS_BELOW // 2  # bin 0 begins at 1/2
     return float(within[-1])
 
 

@@ -85,7 +85,15 @@ def measure_dimension(state):  # INOUT scalars.n_ratios, scalars.log_ratios
     for k in range(N_PROBES):
         if nearest[k] > 0.0:
             scalars.n_ratios += 1.0
-            scalars.log_ratios += 0.5 * (math.log(second[k]) - math.log(nearest[k]))
+            scalars.log_ratios += 0.5 * log_ratio(second[k], nearest[k])
+
+
+@jit
+def log_ratio(a, b):
+    """ln(a/b), which does not overflow, and is the same to the last bit in another unit."""
+    mantissa_a, exponent_a = math.frexp(a)
+    mantissa_b, exponent_b = math.frexp(b)
+    return math.log(mantissa_a / mantissa_b) + (exponent_a - exponent_b) * math.log(2.0)
 
 
 @jit
