@@ -45,11 +45,9 @@ def everclust(
     """The commands follow."""
 
 
+of_a_model = (model.info, model.report, model.export)  # without a source
 for command in (stream.fit, stream.update, stream.watch, stream.predict, stream.score):
     app.command(cls=OneSource)(command)
-for command in (model.info, model.report):
-    app.command()(command)
-app.command(cls=OneSource)(model.plot)
-app.command()(model.export)
-app.command(cls=OneSource)(live.live)
+for command in (model.info, model.report, model.plot, model.export, live.live):
+    app.command(cls=None if command in of_a_model else OneSource)(command)
 app.add_typer(bench.bench, name="bench")

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
+from ..core.layout import SEED_NODES
 from ..stream.defaults import BLOCK, EVERY
 from .config import read_config
 
@@ -85,9 +86,6 @@ GraphFile = Annotated[Path, Option("--out", "-o", help="A .graphml, .json or .cs
 Drawn = Annotated[int, Option("--limit", min=1, help="Number of samples to draw, from the start.")]
 
 
-FEWEST = 3  # nodes of a model with a maximum
-
-
 @dataclass
 class ModelOptions:
     """Algorithm and parameters of a new model."""
@@ -99,7 +97,8 @@ class ModelOptions:
         str | None, Option("--metric", help="Distance of everclust: capped (the default) or euclidean.")
     ] = None
     max_nodes: Annotated[
-        int | None, Option("--max-nodes", min=FEWEST, help="Maximum number of nodes; no limit by default.")
+        int | None,
+        Option("--max-nodes", min=SEED_NODES, help="Maximum number of nodes; no limit by default."),
     ] = None
 
 

@@ -19,12 +19,11 @@ from ..jit import prefetch
 from ..model.chunks import n_cores
 from ..model.events import Event
 from ..model.file import StoredModel, write_model
-from ..model.id_checks import MOST_SAMPLES
 from ..model.learner import Learner
 from ..model.novelty import are_novel, similarities
 from ..model.parallel import learn_rows, round_length
 from ..model.predict import labels
-from ..model.rows import CHUNK_CELLS
+from ..model.rows import CHUNK_CELLS, MOST_SAMPLES
 from ..model.times import SampleTimes
 
 _STARTING = threading.Lock()

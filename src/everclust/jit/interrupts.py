@@ -21,9 +21,9 @@ def uninterrupted() -> Iterator[None]:
         return
     handlers = {number: handler for number in SIGNALS if callable(handler := signal.getsignal(number))}
     arrived: dict[int, Any] = {}  # frames
-    for number in handlers:
-        signal.signal(number, arrived.__setitem__)
     try:
+        for number in handlers:
+            signal.signal(number, arrived.__setitem__)
         yield
     finally:
         for number, handler in handlers.items():

@@ -17,10 +17,10 @@ from ..core.spread import SCALE_FLOOR
 from ..core.state import State
 from ..version import __version__
 from .clusters import COMPONENTS, HANDOVER
-from .id_checks import MOST_SAMPLES, check_ids, check_table
+from .id_checks import check_ids, check_table
 from .ids.event_log import N_COLUMNS
 from .ids.shifts import JOINED
-from .rows import LARGEST
+from .rows import LARGEST, MOST_SAMPLES
 
 FORMAT = 2
 COUNTS = ("n_seen", "since_recalibration", "interval", "next_cluster", "next_community", "n_born")

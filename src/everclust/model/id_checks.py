@@ -18,8 +18,8 @@ from .ids.communities import Community
 from .ids.schedule import FIRST_UPDATE
 from .ids.shifts import Shift
 from .ids.waiting import Waiting
+from .rows import MOST_SAMPLES
 
-MOST_SAMPLES = 2**53  # more than any model has learnt: sums of larger counts could overflow
 COLUMN = {name: place for place, name in enumerate(("id", "size", *Community._fields[2:]))}  # of a list
 
 

@@ -57,7 +57,7 @@ class Learner:
         self._snapshot: Snapshot | None = None
         self._known: Known | None = None
         self._has_learnt = False  # asked before every sample
-        self._n_stepped = 0  # samples at the latest pause
+        self._n_stepped = 0  # samples at the latest step of the ids
         if history is not None:
             self.ids.restore(history)
 
@@ -99,11 +99,11 @@ class Learner:
         """Adopt `state`, and update the ids of communities if samples have come since the latest pause."""
         self._adopt(state)
         n_seen = scalar(state, "n_seen")
-        if n_seen != self._n_stepped:
-            self._n_stepped = n_seen
-            if n_seen >= self.ids.watch[NEXT_PAUSE] or n_seen == self.ids.watch[FOUND_AT]:
-                with uninterrupted():
-                    self.ids.step(state)
+        is_due = n_seen >= self.ids.watch[NEXT_PAUSE] or n_seen == self.ids.watch[FOUND_AT]
+        if is_due and n_seen != self._n_stepped:
+            with uninterrupted():
+                self._n_stepped = n_seen
+                self.ids.step(state)
 
     def _adopt(self, state: State) -> None:
         """Adopt `state` and empty its buffer of events."""

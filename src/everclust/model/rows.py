@@ -1,9 +1,10 @@
-"""Rows as the kernels take them: the type, the largest value, and how many are read at a time."""
+"""Rows as the kernels take them: the type, the largest value and number, and how many are read at a time."""
 
 import numpy as np
 
 FLOAT64 = np.dtype(np.float64)  # a dtype is compared faster with this than with its name
 CHUNK_CELLS = 2**20  # rows are converted and read in chunks of at most so many values
+MOST_SAMPLES = 2**53  # more than any model has learnt: sums of larger counts could overflow
 LARGEST = 1e140  # of the absolute values: the squares of larger ones would overflow float64
 
 
