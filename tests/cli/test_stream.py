@@ -15,7 +15,7 @@ import pytest
 from pyarrow import parquet
 
 from everclust import IDAT, EverClust, __version__, load
-from everclust.cli.options import FEWEST
+from everclust.core.layout import SEED_NODES
 from support.stream_fixtures import NAMES, write_csv
 
 
@@ -194,10 +194,10 @@ def test_usage_errors_have_a_code_of_their_own(points, call):
 
 def test_a_maximum_of_nodes_is_as_large_as_estimators_ask(points, call):
     words = ["fit", points, "-m", "m", "--exclude", "name,kind", "--max-nodes"]
-    assert "--max-nodes" in call(*words, FEWEST - 1, code=2)
+    assert "--max-nodes" in call(*words, SEED_NODES - 1, code=2)
     with pytest.raises(ValueError, match="max_nodes"):
-        EverClust(max_nodes=FEWEST - 1).fit([[0.0], [1.0], [2.0]])
-    call(*words, FEWEST)
+        EverClust(max_nodes=SEED_NODES - 1).fit([[0.0], [1.0], [2.0]])
+    call(*words, SEED_NODES)
 
 
 def test_errors_can_be_read_by_machines(points, call):

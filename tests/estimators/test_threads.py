@@ -46,7 +46,7 @@ def test_two_learn_while_a_third_predicts(monkeypatch, algorithm):
         expected.append(learnt(alone))
 
     models = [algorithm().partial_fit(stream[:500]) for stream in streams]
-    seen, done = [], threading.Event()
+    seen, answered, done = [], threading.Event(), threading.Event()
 
     def predict():
         while not done.is_set():
@@ -54,12 +54,19 @@ def test_two_learn_while_a_third_predicts(monkeypatch, algorithm):
             labels, similarity = models[0].predict(probe), models[0].score_samples(probe)
             if models[0].snapshot() is snapshot:  # nothing was learnt between the two answers
                 seen.append(labels.tobytes() + similarity.tobytes())
+                answered.set()
+
+    def learn(model, stream):
+        """Now and then, wait for an answer: threads may be scheduled so that there is none in between."""
+        for start in range(0, len(stream), 5000):
+            learn_in_batches(model, stream[start : start + 5000])
+            answered.clear()
+            assert answered.wait(60)
 
     with ThreadPoolExecutor(3) as pool:
         third = pool.submit(predict)
         learning = [
-            pool.submit(learn_in_batches, model, stream[500:])
-            for model, stream in zip(models, streams, strict=True)
+            pool.submit(learn, model, stream[500:]) for model, stream in zip(models, streams, strict=True)
         ]
         for task in learning:
             task.result(timeout=120)
